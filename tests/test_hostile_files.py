@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import datetime
 import decimal
 import gzip
@@ -19,8 +20,8 @@ import plackett as pk
 from plackett import DataError
 from plackett._files import atomic, compression
 from plackett._files import storage as _storage
-from plackett.rankers import storage
 from plackett.scorers._training_data import pack_data, unpack_data
+from plackett.scorers.model import digest
 
 # one ranker for each kind of scorer that is quick to train
 RANKERS = {
@@ -31,7 +32,7 @@ RANKERS = {
     "kernel": lambda: pk.rankers.KernelRankSVM(),
     "ordinal": lambda: pk.rankers.PRank(),
     "additive": lambda: pk.rankers.RankBoost(n_estimators=3),
-    "related": lambda: pk.rankers.SequentialDiversity(relation=pk.Neighbours(k=2), max_iter=3, n_jobs=1),
+    "sequential_diversity": lambda: pk.rankers.SequentialDiversity(relation=pk.Neighbours(k=2), max_iter=3, n_jobs=1),
     "knn_online": lambda: pk.rankers.KNNOnline(base="LinearRegression", k=3, n_jobs=1),
     "blend": lambda: pk.rankers.Blend(members=(pk.rankers.ListNet(max_iter=3), pk.rankers.PRank()), weights=(1, 2)),
 }
@@ -115,8 +116,8 @@ def fuzz_models(saved, tmp_path, n, seed):
         some = arrays if rng.random() < 0.5 else changed_arrays(arrays, rng)
         words = header if some is not arrays else changed(header, rng)
         text = json.dumps(words)  # escapes, so that half a surrogate pair can be written
-        digest = storage._digest(text, some)
-        _storage.write(path, some, {**metadata, "ranker": text, "digest": digest})
+        hashed = digest(text, some)
+        _storage.write(path, some, {**metadata, "ranker": text, "digest": hashed})
         with np.errstate(all="ignore"):
             try:
                 ranker = pk.load(path)
@@ -141,23 +142,23 @@ def test_many_models(saved, tmp_path, seed):
 @pytest.mark.parametrize(
     ("make", "name", "value"),
     [
-        (lambda: pk.SequentialDiversity(relation="r", max_iter=2), "novelty_", np.zeros(1)),
-        (lambda: pk.SequentialDiversity(relation="r", max_iter=2), "novelty_", None),
-        (lambda: pk.RelationalFeedback(relation="r", beta=0.5), "beta_", [0.5]),
-        (lambda: pk.RelationalFeedback(relation="r", beta=0.5), "beta_", -1.0),
-        (lambda: pk.RelationalFeedback(relation="r", beta=0.5), "beta_", 1e300),
-        (lambda: pk.RelationalRanker(similar={"r": 0.5}), "strengths_", np.zeros(2)),
-        (lambda: pk.RelationalRanker(similar={"r": 0.5}), "strengths_", np.array([np.nan])),
-        (lambda: pk.ContinuousCRF(similar=("r",), max_iter=2), "beta_", np.zeros(0)),
-        (lambda: pk.ContinuousCRF(similar=("r",), max_iter=2), "gamma_", np.ones(1)),
-        (lambda: pk.ContinuousCRF(similar=("r",), max_iter=2), "alpha_", np.zeros((2, 2))),
+        (lambda: pk.SequentialDiversity(relation="r", max_iter=2), "novelty", np.zeros(1)),
+        (lambda: pk.SequentialDiversity(relation="r", max_iter=2), "novelty", np.full(2, np.nan)),
+        (lambda: pk.RelationalFeedback(relation="r", beta=0.5), "strength", [0.5]),
+        (lambda: pk.RelationalFeedback(relation="r", beta=0.5), "strength", -1.0),
+        (lambda: pk.RelationalFeedback(relation="r", beta=0.5), "strength", 1e300),
+        (lambda: pk.RelationalRanker(similar={"r": 0.5}), "strengths", np.zeros(2)),
+        (lambda: pk.RelationalRanker(similar={"r": 0.5}), "strengths", np.array([np.nan])),
+        (lambda: pk.ContinuousCRF(similar=("r",), max_iter=2), "beta", np.zeros(0)),
+        (lambda: pk.ContinuousCRF(similar=("r",), max_iter=2), "gamma", np.ones(1)),
+        (lambda: pk.ContinuousCRF(similar=("r",), max_iter=2), "alpha", np.zeros((2, 2))),
     ],
 )
 def test_what_relational_rankers_learned_is_checked(tmp_path, make, name, value):
     X, y, qid = task()
     pairs = pk.Relation(np.arange(0, 60, 2), np.arange(1, 60, 2), np.full(30, 0.5))
     ranker = make().fit(pk.RankingDataset.from_arrays(X, y, qid, relations={"r": pairs}))
-    delattr(ranker, name) if value is None else setattr(ranker, name, value)
+    ranker.scorer_ = dataclasses.replace(ranker.scorer_, **{name: value})
     ranker.save(tmp_path / "m.plackett")
     with pytest.raises(DataError, match=r"m\.plackett: .* damaged"):
         pk.load(tmp_path / "m.plackett")
@@ -196,7 +197,7 @@ def rewritten(path, change):
     """The file with another description, and the digest that belongs to it."""
     arrays, metadata = _storage.read(path, mmap=False)
     text = change(metadata["ranker"])
-    _storage.write(path, arrays, {**metadata, "ranker": text, "digest": storage._digest(text, arrays)})
+    _storage.write(path, arrays, {**metadata, "ranker": text, "digest": digest(text, arrays)})
 
 
 def test_a_small_file_cannot_ask_for_many_layers(tmp_path):
@@ -207,7 +208,7 @@ def test_a_small_file_cannot_ask_for_many_layers(tmp_path):
     words = json.loads(arrays["network"].tobytes())
     for change in ({"n_layers": 10**9}, {"n_layers": -5}, {"n_layers": 1e9}, {"hidden": [4] * 100_000}):
         bad = arrays | {"network": np.frombuffer(json.dumps(words | change).encode(), np.uint8)}
-        _storage.write(path, bad, {**metadata, "digest": storage._digest(metadata["ranker"], bad)})
+        _storage.write(path, bad, {**metadata, "digest": digest(metadata["ranker"], bad)})
         with pytest.raises(DataError, match=r"m\.plackett"):
             pk.load(path)
 

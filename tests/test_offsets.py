@@ -17,8 +17,8 @@ from plackett._files.checks import offsets_fit
 from plackett.applications import AlternatingLeastSquares, Ratings
 from plackett.clicks import ClickLog, load_model, open_log
 from plackett.experiments.cells.cell import Cell, read_cell, write_cell
-from plackett.rankers import storage
 from plackett.scorers._training_data import pack_data, unpack_data
+from plackett.scorers.model import digest
 from plackett.text.document import Document, Link
 
 MOST = 2**63 - 1
@@ -132,7 +132,7 @@ def attack(folder: Path, seed: int = 0) -> None:
                 bad[at : at + 2] = strange[: min(2, array.size - 1 - at)]
                 changed = {**arrays, name: bad}
                 if "digest" in metadata:
-                    metadata = metadata | {"digest": storage._digest(metadata["ranker"], changed)}
+                    metadata = metadata | {"digest": digest(metadata["ranker"], changed)}
                 _storage.write(path, changed, metadata)
                 print(path.name, name, bad[:4], flush=True)  # the last line names the file that ended the process
                 try:

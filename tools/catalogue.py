@@ -75,6 +75,7 @@ TOP_LEVEL = ("ranker", "model", "permutation model")
 #: Further names of `plackett` itself, with the package of each.
 TOP = [
     "_load.load",
+    "_load.load_scorer",
     "aggregation.RankLists",
     "aggregation.aggregate",
     "aggregation.fuse",

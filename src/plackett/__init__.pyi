@@ -207,6 +207,7 @@ from plackett.data.letor.comments import letor_comment_fields as letor_comment_f
 from plackett.data.splits import letor_folds as letor_folds
 from plackett.graph.relations import link_relation as link_relation
 from plackett._load import load as load
+from plackett._load import load_scorer as load_scorer
 from plackett.experiments.tracking import log_to_mlflow as log_to_mlflow
 from plackett.losses.custom import loss as loss
 from plackett.evaluation.friedman import mean_ranks as mean_ranks

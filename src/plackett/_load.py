@@ -11,8 +11,10 @@ from plackett._base.errors import DataError, reading
 from plackett._files import storage
 from plackett._files.checks import check_regular, open_regular
 from plackett._names.catalogue import formats
+from plackett.scorers import model as model_file
+from plackett.scorers.model import ScoringModel
 
-__all__ = ["load"]
+__all__ = ["load", "load_scorer"]
 
 
 def foreign_reader(path: str | os.PathLike[str]) -> Callable[..., Any] | None:
@@ -92,3 +94,60 @@ def load(path: str | os.PathLike[str], *, mmap: bool = True) -> Any:
 
         return load_recommender(path)
     raise DataError(f"{path}: holds a {kind!r}, which this version of plackett does not know")
+
+
+class SavedScorer(ScoringModel):
+    """The scoring function of a model file, without the estimator that learned it: `load_scorer` makes it.
+
+    ``scorer_`` is the scoring function, ``steps`` the transformers before it, ``card_`` the model card;
+    ``n_features_in_``, ``feature_names_in_``, ``categories_`` and ``calibration_`` are those of the ranker.
+    """
+
+    def explain(self, data: Any, qid: Any = None, **settings: Any) -> Any:
+        """The contributions of the features to the scores of a query, as `plackett.explain` gives them."""
+        from plackett.explanations.explain import explain
+
+        return explain(self, data, qid, **settings)
+
+
+def load_scorer(path: str | os.PathLike[str]) -> SavedScorer:
+    """Load the scoring function of a model file: for prediction alone, where no estimator is needed.
+
+    It predicts, ranks and explains as the ranker or pipeline that was saved, bit for bit, and needs neither its class
+    nor what trained it. `load` gives the estimator itself.
+
+    Raises
+    ------
+    DataError
+        If the file is damaged or no model file, or if the model trains while it predicts, as `KNNOnline` does.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import plackett as pk
+    >>> path = tempfile.mkdtemp() + "/model.plackett"
+    >>> pk.rankers.ListNet().fit([[0.0], [1.0], [2.0]], [0, 1, 2], qid=[1, 1, 1]).save(path)
+    >>> load_scorer(path).rank([[5.0], [7.0]], qid=[2, 2])
+    array([2, 1])
+    """
+    model = _scorer(path)
+    if model_file.trains(model):
+        raise DataError(
+            f"{path}: {model.algorithm} trains while it predicts, so its scores need the estimator; read it with "
+            "plackett.load"
+        )
+    return model
+
+
+def load_to_score(path: str | os.PathLike[str]) -> Any:
+    """What `load_scorer` gives where that is enough; otherwise `load`: what trains while it predicts, other tools'."""
+    if foreign_reader(path) is not None:
+        return load(path)
+    model = _scorer(path)
+    return load(path) if model_file.trains(model) else model
+
+
+def _scorer(path: str | os.PathLike[str]) -> SavedScorer:
+    check_regular(path)
+    with reading(path, "the description of the model"):
+        return SavedScorer(*model_file.read(path))

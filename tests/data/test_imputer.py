@@ -16,7 +16,7 @@ import plackett as pk
 from plackett import DataError, PlackettWarning
 from plackett._files import storage as _storage
 from plackett.data.imputer import STRATEGIES, Imputer
-from plackett.rankers import storage
+from plackett.scorers.model import digest
 
 
 def table(seed=0, n=60, holes=0.3):
@@ -164,7 +164,7 @@ def test_damaged_numbers_are_refused(tmp_path, key, value):
     header = json.loads(metadata["ranker"])
     header["pipeline"][0]["fitted"][key] = value
     text = json.dumps(header)
-    words = {"kind": "model", "ranker": text, "digest": storage._digest(text, arrays)}
+    words = {"kind": "model", "ranker": text, "digest": digest(text, arrays)}
     _storage.write(tmp_path / "bad.plackett", arrays, words)
     with pytest.raises(DataError, match="bad.plackett"):
         pk.load(tmp_path / "bad.plackett")

@@ -12,6 +12,7 @@ import pytest
 import plackett as pk
 from plackett import DataError, LossError
 from plackett.rankers import storage
+from plackett.scorers.model import ScoringModel
 
 SMALL = {"n_estimators": 8, "num_leaves": 5, "min_child_samples": 2, "n_jobs": 1}
 BRANDS = ["acme", "globex", "initech", "umbrella"]
@@ -132,7 +133,7 @@ def test_damaged_categories_are_refused(shop):
         damaged = json.loads(json.dumps(header))
         damaged["fitted"]["categories_"] = bad
         with pytest.raises((DataError, TypeError)):
-            storage.unpack(damaged, dict(arrays))
+            ScoringModel(damaged, dict(arrays))
 
 
 def test_datasets_with_names_are_put_in_order(shop):

@@ -328,7 +328,7 @@ def test_relations_and_query_features_are_kept(ranker):
 
 def explained(data):
     trees = pk.LambdaMART(n_estimators=5, min_child_samples=2, n_jobs=1).fit(data)
-    return {"trees": trees, "linear": pk.ListNet(n_jobs=1).fit(data), "sampling": trees._with_exit((2, 3))}
+    return {"trees": trees, "linear": pk.ListNet(n_jobs=1).fit(data), "sampling": trees.with_exit((2, 3))}
 
 
 @pytest.mark.parametrize("method", ["trees", "linear", "sampling"])

@@ -407,8 +407,8 @@ def test_what_the_format_cannot_say_is_refused(tmp_path):
     blank = data.replace(X=np.where(data.X > 1.2, np.nan, data.X))
     for match, ranker in (
         ("missing values", pk.LambdaMART(n_estimators=20, n_jobs=1, min_child_samples=2).fit(blank)),
-        ("one score per document", pk.McRank(n_estimators=2, n_jobs=1).fit(data)),
-        ("no counterpart", pk.KernelSVM().fit(data)),
+        ("engines expect one score", pk.McRank(n_estimators=2, n_jobs=1).fit(data)),
+        ("cannot be exported", pk.KernelSVM().fit(data)),
         ("weak='threshold'", pk.rankers()["RankBoost"](weak="real", n_estimators=3).fit(data)),
     ):
         with pytest.raises(ValueError, match=match):

@@ -9,7 +9,7 @@ from plackett import DataError, RankingDataset
 from plackett.graph.links import LinkGraph
 from plackett.graph.relations import link_relation, parent_relation
 from plackett.graph.urls import _INDEX, host, path_of
-from plackett.solvers.laplacian import parents_of
+from plackett.scorers.relations.laplacian import parents_of
 
 
 def test_parents_are_the_nearest_pages_above_within_the_query():

@@ -18,6 +18,7 @@ from plackett.models.trees.model import Trees
 from plackett.rankers import storage
 from plackett.rankers.display import card_rows
 from plackett.rankers.gradient_ranker import GradientRanker
+from plackett.scorers.model import digest
 from plackett.scorers.trees.text import parse_trees, write_text
 from plackett.testing.rankers import easy_task
 
@@ -56,7 +57,7 @@ def rewritten(path, change, arrays=None):
     header = json.loads(metadata["ranker"])
     text = json.dumps(change(header))
     found = found if arrays is None else arrays(found)
-    _storage.write(path, found, {**metadata, "ranker": text, "digest": storage._digest(text, found)})
+    _storage.write(path, found, {**metadata, "ranker": text, "digest": digest(text, found)})
 
 
 def test_parameters_survive(tmp_path):
@@ -218,7 +219,7 @@ def test_description_that_is_no_object(trees, tmp_path):
     trees.save(path)
     for text in ("[]", "[" * 100_000, "{", "null"):
         found, metadata = _storage.read(path, mmap=False)
-        _storage.write(path, found, {**metadata, "ranker": text, "digest": storage._digest(text, found)})
+        _storage.write(path, found, {**metadata, "ranker": text, "digest": digest(text, found)})
         with pytest.raises(ValueError, match="damaged"):
             load(path)
 

@@ -21,7 +21,7 @@ import plackett as pk
 from asgi_client import call, get, post
 from plackett._base.time_limit import check_time, time_limit
 from plackett._files import storage as _storage
-from plackett.rankers import storage
+from plackett.scorers.model import digest
 from plackett.serve.application import ServiceApplication, application
 from plackett.serve.deadline import Deadline
 from plackett.serve.drift import Drift, stability_index
@@ -461,7 +461,8 @@ def test_what_may_pass_is_tried_again(tmp_path, trees, monkeypatch):
     write(trees, tmp_path / "m.plackett")
     models = ModelStore([str(tmp_path)])
     with monkeypatch.context() as patched:
-        patched.setattr("plackett.serve.store.load", lambda path: (_ for _ in ()).throw(PermissionError(13, "denied")))
+        denied = PermissionError(13, "denied")
+        patched.setattr("plackett.serve.store.load_to_score", lambda path: (_ for _ in ()).throw(denied))
         assert [change.what for change in models.refresh()] == ["failed"]
         assert models.refresh() == []
     assert [change.what for change in models.refresh()] == ["loaded"]
@@ -472,7 +473,7 @@ def test_a_fault_nobody_thought_of_is_that_of_one_model(tmp_path, trees, data, c
     for name in ("bad", "good", "half", "odd"):
         write(trees, tmp_path / f"{name}.plackett")
     rewritten(tmp_path / "bad.plackett", card={"rows": 2**64})
-    rewritten(tmp_path / "half.plackett", parameters={"\ud800": 1})
+    rewritten(tmp_path / "half.plackett", scorer="\ud800")
     app = application([tmp_path])
     warm_up = ServedModel.warm_up
 
@@ -486,7 +487,7 @@ def test_a_fault_nobody_thought_of_is_that_of_one_model(tmp_path, trees, data, c
     assert [model.name for model in app.models.all()] == ["good"]
     assert "cannot be written as JSON" in get(app, "/v2/models/bad/ready").json["error"]
     assert "ZeroDivisionError" in get(app, "/v2/models/odd/ready").json["error"]
-    assert "has no parameter" in get(app, "/v2/models/half/ready").json["error"]
+    assert "is not known to this version" in get(app, "/v2/models/half/ready").json["error"]
     monkeypatch.undo()
     write(trees, tmp_path / "odd.plackett")
     app.refresh()
@@ -504,7 +505,7 @@ def rewritten(path, **changes):
     """Change the description in a model file, with a digest that fits."""
     arrays, metadata = _storage.read(path, mmap=False)
     text = json.dumps(json.loads(metadata["ranker"]) | changes)
-    _storage.write(path, arrays, {**metadata, "ranker": text, "digest": storage._digest(text, arrays)})
+    _storage.write(path, arrays, {**metadata, "ranker": text, "digest": digest(text, arrays)})
 
 
 def test_files_that_cannot_be_served_are_skipped_and_logged_once(tmp_path, trees, linear, caplog):
@@ -563,7 +564,7 @@ def test_a_process_that_only_serves_has_nothing_left_to_collect(tmp_path, trees)
 def test_datasets_are_no_models(tmp_path, data):
     pk.write(data, tmp_path / "d.plackett")
     changes = ModelStore([str(tmp_path / "d.plackett")]).refresh()
-    assert [c.what for c in changes] == ["failed"] and "no fitted ranker" in changes[0].reason
+    assert [c.what for c in changes] == ["failed"] and "holds a dataset, not a model" in changes[0].reason
 
 
 # ---------------------------------------------------------------------------------------------------------------- docs

@@ -163,7 +163,7 @@ def test_texts_that_are_parts_of_each_other_count_in_full(trees):
 
 def test_queries_are_told_apart_by_any_kind_of_id(trees, data):
     """Texts, views of texts, codes with a value twice, and whole numbers group the rows in the same way."""
-    exiting = trees._with_exit((2, 1))
+    exiting = trees.with_exit((2, 1))
     app = application({"m": exiting})
     X, ids = data.X[:12], list("aabbbbccccac")
     table = pa.table({name: X[:, j] for j, name in enumerate(NAMES)})

@@ -146,7 +146,7 @@ def changed(rng, value):
 @pytest.mark.parametrize("kind", ["trees", "nameless", "linear", "list_aware"])
 def test_requests_with_parts_of_the_wrong_kind(kind, trees, nameless, linear, caplog):
     """JSON that is well-formed: other types, numbers beyond every range, what lacks and what is too much."""
-    models = {"trees": trees, "nameless": nameless, "linear": linear, "list_aware": trees._with_exit((2, 3))}
+    models = {"trees": trees, "nameless": nameless, "linear": linear, "list_aware": trees.with_exit((2, 3))}
     app, rng = application({"m": models[kind]}), random.Random(kind)
 
     async def everything():

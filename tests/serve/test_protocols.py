@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 import plackett as pk
 from asgi_client import get, post
 from plackett._base.time_limit import time_limit
-from plackett.explanations.exact import EXACT
+from plackett.scorers.trees.scorer import TreeScorer
 from plackett.serve.application import application
 from plackett.serve.csv_rows import csv_table
 from plackett.serve.deadline import Deadline
@@ -421,8 +421,12 @@ def test_only_what_is_returned_is_explained(one, trees, monkeypatch):
     """And the contributions are those among all documents."""
     rows = np.random.default_rng(1).normal(size=(2_000, 4)).astype(np.float32)
     seen = []
-    explain = EXACT["trees"]
-    monkeypatch.setitem(EXACT, "trees", lambda scorer, X, around: seen.append(len(X)) or explain(scorer, X, around))
+    explain = TreeScorer.relative_contributions
+    monkeypatch.setattr(
+        TreeScorer,
+        "relative_contributions",
+        lambda scorer, X, around: seen.append(len(X)) or explain(scorer, X, around),
+    )
     body = {"features": rows.tolist(), "explain": True, "top": 3}
     items = post(one, "/rank", body).json["items"]
     assert seen == [3]
@@ -440,7 +444,7 @@ def test_only_what_is_returned_is_explained(one, trees, monkeypatch):
 
 def test_an_explanation_ends_with_its_time(data, trees):
     """Where the form is exact, and where a document takes hundreds of scores of the whole list."""
-    for ranker, method in ((trees, "trees"), (trees._with_exit((2, 3)), "sampling")):
+    for ranker, method in ((trees, "trees"), (trees.with_exit((2, 3)), "sampling")):
         model = application({"m": ranker}).models.get()
         assert model.scoring.explain(data.X[:50], np.arange(1)).method == method
         late = Deadline(60)
@@ -665,7 +669,7 @@ def test_pipelines_of_ours_are_scored_without_their_checks(kind, data, monkeypat
 
 def test_a_request_decides_on_the_early_exit(trees, X):
     """Every protocol can ask for all trees; a model without an exit refuses to be asked for one."""
-    exiting = trees._with_exit((2, 3))
+    exiting = trees.with_exit((2, 3))
     app = application({"fast": exiting, "full": trees})
     fast, full = exiting.predict(X, qid=np.zeros(50, int)), trees.predict(X)
     assert not np.array_equal(fast, full)

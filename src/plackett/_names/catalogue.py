@@ -146,18 +146,6 @@ def find(
     raise error(f"unknown {kind} {name!r:.200}; {advice}")
 
 
-def stored_class(kind: str, name: str) -> Any:
-    """The class of a kind that a model file names by ``kind``; the spelling must match exactly.
-
-    >>> stored_class("scorer", "linear").__name__
-    'LinearScorer'
-    """
-    for item in items(kind):
-        if item.name == name:
-            return item.load()
-    raise DataError(f"the {kind} {name!r:.200} is not known to this version of plackett")
-
-
 @cache
 def _spellings(kind: str) -> dict[str, Item]:
     """Items by everything that they may be called; a name as written goes before a name in another spelling."""

@@ -51,7 +51,7 @@ def early_exit(
     if rule not in RULES:
         raise typer.BadParameter(f"{rule!r}; give one of {', '.join(RULES)}", param_hint="--rule")
     check_out(out, force)
-    ranker, dataset = load_with(model, data, columns)
+    ranker, dataset = load_with(model, data, columns, estimator=True)
     chosen = choose(ranker, dataset, max_loss=max_loss, sure=sure, measure=measure, rule=rule, max_change=max_change)
     rows = [
         (str(row["trees"]), str(row["keep"]), f"{row['slack']:.3g}", f"{row['settled']:.3g}",

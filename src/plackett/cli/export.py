@@ -74,7 +74,7 @@ def export(
     if verify is None:
         ranker = load(model)
     else:
-        ranker, data = load_with(model, verify, columns)
+        ranker, data = load_with(model, verify, columns, estimator=True)
     if hasattr(target, "reads"):  # the documents show which features are below 0
         options["data"] = data
     options |= {} if missing is None else {"missing": missing}

@@ -83,18 +83,17 @@ def scores_of(scores: Path, dataset: RankingDataset, data: Path) -> np.ndarray:
     return dataset.from_input_order(values)
 
 
-def load_with(model: Path, data: Path, columns: TableColumns) -> tuple[Any, RankingDataset]:
-    """Load a saved ranker and the dataset to score; labels are not needed.
+def load_with(model: Path, data: Path, columns: TableColumns, *, estimator: bool = False) -> tuple[Any, RankingDataset]:
+    """Load what scores of a saved model, or with ``estimator`` the ranker itself, and the dataset to score.
 
-    Models of other tools do not record the number of features: it is taken from the data, or from the features used
-    if those are more.
+    Labels are not needed. Models of other tools do not record the number of features: it is taken from the data, or
+    from the features used if those are more.
     """
-    from plackett._load import foreign_reader
-    from plackett.rankers.storage import load
+    from plackett._load import foreign_reader, load, load_to_score
 
     foreign = foreign_reader(model)
     if foreign is None:
-        ranker = load(model)
+        ranker = load(model) if estimator else load_to_score(model)
         first = ranker.steps[0][1] if hasattr(ranker, "steps") else ranker
         names = getattr(first, "feature_names_in_", None)
         categories = getattr(first, "categories_", None)

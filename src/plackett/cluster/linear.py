@@ -71,9 +71,9 @@ def fit_linear(ranker: Any, shards: Shards) -> Any:
     check_separable(loss)
     check_ids(shards)
     problem = _Problem(model, loss, shards)
-    monitor = ranker._monitor(None)
+    monitor = ranker.make_monitor(None)
     weights = lbfgs(problem, np.zeros(problem.shape), monitor)
-    ranker.scorer_ = problem.scorer(weights)
+    ranker.scorer_ = ranker.finished(problem.scorer(weights))
     sizes = {"queries": problem.n_queries, "rows": problem.n_rows, "features": problem.n_features}
     note_training(ranker, shards, sizes | {"shards": len(problem.sizes)}, problem.names)
     return ranker

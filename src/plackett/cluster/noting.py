@@ -26,7 +26,7 @@ def note_training(ranker: Any, shards: Shards, sizes: dict[str, int], names: Any
     if names is not None:
         ranker.feature_names_in_ = np.array(names, dtype=object)
     sample = _sample(shards)
-    ranker._note_reference(sample, ranker.score_rows(sample))
+    ranker.note_reference(sample, ranker.score_rows(sample))
 
 
 def _sample(shards: Shards) -> RankingDataset:

@@ -102,7 +102,7 @@ def fit_trees(ranker: Any, shards: Shards) -> Any:
     orders = [(*common, machines if len(addresses) > 1 else "", port) for _, port in addresses]
     grown = shards.together(_grow, orders)
     text = _agreed(grown, labels.size)
-    ranker.scorer_ = TreeScorer(text)
+    ranker.scorer_ = ranker.finished(TreeScorer(text))
     sizes = {"queries": int(groups.size), "rows": int(labels.size), "features": about[0][2], "shards": len(about)}
     note_training(ranker, shards, sizes, names, **({"chosen": chosen} if chosen else {}))
     return ranker
@@ -143,7 +143,7 @@ def _prepared(shard: RankingDataset, ranker: Any) -> RankingDataset:
     """The shard as `fit` would see it, made once in each worker."""
     if "prepared" not in shard.memo:
         refuse_categories(shard.categories, "training over shards")
-        shard.memo["prepared"] = ranker._prepared(shard)
+        shard.memo["prepared"] = ranker.prepared(shard)
     return shard.memo["prepared"]
 
 

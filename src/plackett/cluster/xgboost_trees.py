@@ -66,7 +66,7 @@ def fit_xgboost(
         if getattr(ranker, name) is not None:
             raise LossError(f"{name}={getattr(ranker, name)!r} needs validation data, which fit_xgboost does not use")
     model: Any = ranker.make_model()
-    data = ranker._prepared(data)
+    data = ranker.prepared(data)
     if not isinstance(data.X, np.ndarray):
         raise LossError("fit_xgboost takes dense features")
     loss = ranker.make_loss().settle(data)
@@ -179,7 +179,7 @@ def _adopt(ranker: Any, booster: Any, data: RankingDataset) -> None:
         path = Path(folder) / "model.json"
         booster.save_model(path)
         imported = read_xgboost(path, n_features=data.n_features)
-    ranker.scorer_ = imported.scorer_
+    ranker.scorer_ = ranker.finished(imported.scorer_)
     ranker.n_features_in_, ranker.history_ = data.n_features, []
     ranker.__dict__.pop("feature_names_in_", None)
     if data.feature_names is not None:

@@ -172,8 +172,8 @@ def of_own_steps(ranker: Any) -> bool:
     from plackett.data.target_encoding import OrderedTargetEncoder
     from plackett.data.transformer import QueryTransformer
 
-    return all(isinstance(step, (QueryTransformer, OrderedTargetEncoder)) for _, step in steps[:-1]) and (
-        hasattr(steps[-1][1], "fit") and takes_dataset(steps[-1][1])
+    return all(isinstance(step, (QueryTransformer, OrderedTargetEncoder)) for _, step in steps[:-1]) and takes_dataset(
+        steps[-1][1]
     )
 
 

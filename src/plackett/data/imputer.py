@@ -80,10 +80,12 @@ class Imputer(QueryTransformer):
         return tags
 
     @property
-    def _needs_queries(self) -> bool:  # type: ignore[override]
+    def needs_queries(self) -> bool:  # type: ignore[override]
+        """Whether values are filled in query by query."""
         return self.strategy == "query-median"
 
-    def _check_parameters(self, features: Any) -> None:
+    def check_parameters(self, features: Any) -> None:
+        """Reject parameters that are wrong, or wrong for these features."""
         if self.strategy not in STRATEGIES:
             raise DataError(f"strategy is {self.strategy!r}; it must be one of {', '.join(map(repr, STRATEGIES))}")
         if not isinstance(self.fill_value, Real) or not np.isfinite(self.fill_value):
@@ -105,7 +107,8 @@ class Imputer(QueryTransformer):
         counts = np.array([values.size + zeros for values, zeros in present], np.int64)
         self.indicator_features_ = np.flatnonzero(counts < features.shape[0])
 
-    def _apply(self, features: Any, offsets: np.ndarray) -> Any:
+    def apply(self, features: Any, offsets: np.ndarray) -> Any:
+        """The new features of rows that are grouped by query."""
         if hasattr(features, "tocsr"):
             return self._apply_sparse(features.tocsr())
         filled = np.array(features, order="C")
@@ -114,9 +117,9 @@ class Imputer(QueryTransformer):
         else:
             rows, columns = np.nonzero(np.isnan(filled))
             filled[rows, columns] = self.statistics_[columns]
-        if not self._added.size:
+        if not self.added.size:
             return filled
-        return np.hstack([filled, np.isnan(features[:, self._added]).astype(filled.dtype)])
+        return np.hstack([filled, np.isnan(features[:, self.added]).astype(filled.dtype)])
 
     def _apply_sparse(self, matrix: Any) -> Any:
         from scipy import sparse
@@ -124,23 +127,24 @@ class Imputer(QueryTransformer):
         missing = np.isnan(matrix.data)
         filled = matrix.copy()
         filled.data[missing] = self.statistics_[matrix.indices[missing]]
-        if not self._added.size:
+        if not self.added.size:
             return filled
         holes = type(matrix)((missing.astype(matrix.dtype), matrix.indices, matrix.indptr), shape=matrix.shape)
-        joined = sparse.hstack([filled, holes[:, self._added]], format="csr")
+        joined = sparse.hstack([filled, holes[:, self.added]], format="csr")
         joined.eliminate_zeros()
         return joined
 
     @property
-    def _added(self) -> np.ndarray:
+    def added(self) -> np.ndarray:
         """The features that get an indicator."""
         return self.indicator_features_ if self.add_indicator else np.empty(0, np.int64)
 
-    def _names_out(self, names: Any) -> Any:
+    def names_out(self, names: Any) -> Any:
+        """Names of the new features, given those of the old ones."""
         features = [name for name in names if name != "qid"] if len(names) > self.n_features_in_ else list(names)
-        return [*names, *(f"missing {features[j]}" for j in self._added)]
+        return [*names, *(f"missing {features[j]}" for j in self.added)]
 
-    def _restored(self) -> None:
+    def restored(self) -> None:
         """Check what was read from a file."""
         self.statistics_ = np.asarray(self.statistics_, np.float64)
         self.indicator_features_ = np.asarray(self.indicator_features_, np.int64)

@@ -68,14 +68,17 @@ class QueryNormalizer(QueryTransformer):
         tags.input_tags.sparse = self.method == "sum"
         return tags
 
-    def _check_parameters(self, features: Any) -> None:
+    def check_parameters(self, features: Any) -> None:
+        """Reject parameters that are wrong, or wrong for these features."""
         check_method(self.method, features)
 
-    def _apply(self, features: Any, offsets: np.ndarray) -> Any:
+    def apply(self, features: Any, offsets: np.ndarray) -> Any:
+        """The new features of rows that are grouped by query."""
         scaled = scale_queries(features, offsets, self.method, self.n_jobs)
         return beside(features, scaled) if self.keep else scaled
 
-    def _names_out(self, names: Any) -> Any:
+    def names_out(self, names: Any) -> Any:
+        """Names of the new features, given those of the old ones."""
         if not self.keep:
             return names
         with_qid = len(names) > self.n_features_in_

@@ -18,11 +18,11 @@ class QueryTransformer(Transformer):
     """Base class of transformers that replace features and may look at whole queries.
 
     ``X`` is an array or frame with a separate ``qid`` (in any order), a frame with a ``qid`` column (which is kept
-    unchanged) or a `RankingDataset` (returns a dataset). A subclass implements `_apply` and, if it learns, `_learn`.
+    unchanged) or a `RankingDataset` (returns a dataset). A subclass implements `apply` and, if it learns, `_learn`.
     """
 
     #: Whether the result depends on which rows form a query; otherwise ``qid`` is not needed.
-    _needs_queries: ClassVar[bool] = True
+    needs_queries: ClassVar[bool] = True
 
     __metadata_request__fit = {"qid": True}  # noqa: RUF012 - read by scikit-learn from the class
     __metadata_request__transform = {"qid": True}  # noqa: RUF012
@@ -36,15 +36,15 @@ class QueryTransformer(Transformer):
         """The transformed features, in the form that ``X`` has."""
         self.check_fitted()
         if isinstance(X, RankingDataset):
-            X = self._aligned(X)
+            X = self.aligned(X)
         features = self._check(X, reset=False)
         if isinstance(X, RankingDataset):
-            transformed = self._apply(features, X.offsets).astype(np.float32, copy=False)
-            names = None if X.feature_names is None else tuple(self._names_out(X.feature_names))
+            transformed = self.apply(features, X.offsets).astype(np.float32, copy=False)
+            names = None if X.feature_names is None else tuple(self.names_out(X.feature_names))
             return X.replace(X=transformed, feature_names=names)
         in_frame = has_qid(X)
         offsets, rows = self._groups(X["qid"] if in_frame and qid is None else qid, features.shape[0])
-        transformed = self._apply(features if rows is None else features[rows], offsets)
+        transformed = self.apply(features if rows is None else features[rows], offsets)
         if rows is not None:
             transformed = transformed[np.argsort(rows)]
         return self._with_columns(X, transformed) if in_frame else transformed
@@ -61,7 +61,7 @@ class QueryTransformer(Transformer):
         if input_features is not None and len(input_features) != len(self._columns_in):
             raise ValueError(f"input_features should have length equal to number of features, {len(self._columns_in)}")
         names = self._columns_in if input_features is None else np.asarray(input_features, dtype=object)
-        return np.asarray(self._names_out(names), dtype=object)
+        return np.asarray(self.names_out(names), dtype=object)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -87,17 +87,17 @@ class QueryTransformer(Transformer):
             and not np.isinf(features).any()
         )
 
-    def _check_parameters(self, features: Any) -> None:
+    def check_parameters(self, features: Any) -> None:
         """Reject parameters that are wrong, or wrong for these features."""
 
     def _learn(self, features: Any) -> None:
         """Learn from the training features; by default there is nothing to learn."""
 
-    def _apply(self, features: Any, offsets: np.ndarray) -> Any:
+    def apply(self, features: Any, offsets: np.ndarray) -> Any:
         """The new features of rows that are grouped by query."""
         raise NotImplementedError
 
-    def _names_out(self, names: Any) -> Any:
+    def names_out(self, names: Any) -> Any:
         """Names of the new features, given those of the old ones."""
         return names
 
@@ -109,7 +109,7 @@ class QueryTransformer(Transformer):
             features = X.X
         elif has_qid(X):
             features = X.drop(columns="qid") if hasattr(X, "iloc") else X.drop("qid")
-        self._check_parameters(features)
+        self.check_parameters(features)
         if isinstance(X, RankingDataset) and not reset:  # aligned; scikit-learn would miss the names
             return features
         if not reset and self._is_valid(features):
@@ -138,7 +138,7 @@ class QueryTransformer(Transformer):
             self._columns_in = np.asarray(names, dtype=object)
         return checked
 
-    def _aligned(self, data: RankingDataset) -> RankingDataset:
+    def aligned(self, data: RankingDataset) -> RankingDataset:
         """The dataset with its features in the order of the training data, if both have names."""
         if data.n_features != self.n_features_in_:
             raise DataError(
@@ -158,7 +158,7 @@ class QueryTransformer(Transformer):
 
     def _groups(self, qid: Any, n_rows: int) -> tuple[np.ndarray, np.ndarray | None]:
         if qid is None:
-            if self._needs_queries:
+            if self.needs_queries:
                 warnings.warn(
                     "no qid: all rows are treated as one query. Give qid=, or a frame with a column qid; in a "
                     "scikit-learn pipeline switch on sklearn.set_config(enable_metadata_routing=True)",
@@ -175,7 +175,7 @@ class QueryTransformer(Transformer):
     def _with_columns(self, frame: Any, features: np.ndarray) -> Any:
         """The frame with its features replaced, and new ones at the end; the column ``qid`` stays in place."""
         old = [name for name in frame.columns if name != "qid"]
-        names = list(self._names_out(old))
+        names = list(self.names_out(old))
         if not hasattr(frame, "iloc"):
             import polars as pl
 

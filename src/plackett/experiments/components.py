@@ -26,15 +26,6 @@ SPACES = {
     "listwise": ("all documents of a query: their feature vectors", "an order or the relevance of all of them"),
 }
 
-#: Hypothesis spaces by the kind of trained scorer.
-HYPOTHESES = {
-    "linear": "linear scoring functions",
-    "trees": "sums of regression trees",
-    "neural": "neural networks",
-    "kernel": "kernel expansions",
-    "gaussian_process": "Gaussian process means",
-}
-
 
 @dataclass(frozen=True)
 class Components:
@@ -80,7 +71,7 @@ def components(ranker: Ranker) -> Components:
         approach=approach,
         input=given,
         output=wanted,
-        hypothesis=HYPOTHESES.get(scorer.kind, scorer.kind.replace("_", " ")),
+        hypothesis=scorer.hypothesis or scorer.kind.replace("_", " "),
         loss=summary if loss is None else str(loss),
         sum_over="" if loss is None else decomposition(loss),
     )

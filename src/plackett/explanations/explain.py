@@ -14,9 +14,9 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.data.estimators import last_step, of_own_steps
 from plackett.data.required import check_dataset
-from plackett.explanations.exact import EXACT
 from plackett.explanations.explanation import Explanation, Score
 from plackett.explanations.sampling import BATCH_ROWS, draw_orders, sampled_contributions, standard_error
+from plackett.scorers.scoring import Scoring
 
 __all__ = ["explain"]
 
@@ -87,8 +87,8 @@ def explain(
             background = None if background is None else step.transform(background)
         ranker = last_step(ranker)
     ranker = _checked(ranker)
-    data = ranker._columns.aligned(data)
-    background = None if background is None else ranker._columns.aligned(background)
+    data = ranker.columns_in.aligned(data)
+    background = None if background is None else ranker.columns_in.aligned(background)
     if n_orders < 1:
         raise DataError(f"n_orders={n_orders}; give at least 1, or 2 for standard errors")
     query = _query(data, qid)
@@ -116,16 +116,17 @@ def explain(
         "_score": lambda i, versions, of: score(int(chosen[i]), versions, int(chosen[of])),
         "_seen": np.concatenate([everything, dense]),
     }
-    kind = getattr(ranker.scorer_, "kind", "")
-    if kind in EXACT:
-        exact = []
-        for begin in range(0, len(rows), _AT_ONCE):
-            check_time()
-            exact.append(EXACT[kind](ranker.scorer_, rows[begin : begin + _AT_ONCE], around))
-        parts, base = np.concatenate([part for part, _ in exact]), exact[0][1]
-        # a ranker may do more with its model's scores (several outputs, a transformation): then they do not add up
-        if parts.shape == rows.shape and np.allclose(parts.sum(axis=1) + base, scores, rtol=1e-5, atol=1e-6):
-            return Explanation(**common, contributions=parts, base=np.full(scores.size, base), method=kind)
+    exact = []
+    for begin in range(0, len(rows), _AT_ONCE):
+        check_time()
+        exact.append(ranker.scorer_.relative_contributions(rows[begin : begin + _AT_ONCE], around))
+        if exact[0] is None:
+            break
+    if exact and exact[0] is not None:
+        values = np.concatenate([part.values for part in exact])
+        return Explanation(
+            **common, contributions=values, base=np.full(scores.size, exact[0].base), method=exact[0].method
+        )
     orders, starts = draw_orders(around, n_orders, rng)
     draws = np.array([sampled_contributions(_of(score, i), dense[i], orders, starts) for i in chosen.tolist()])
     parts = draws.mean(axis=1)
@@ -144,9 +145,7 @@ def _of(score: Score, i: int) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def _checked(ranker: Any) -> Any:
-    from plackett.rankers.base import Ranker
-
-    if not isinstance(ranker, Ranker):
+    if not isinstance(ranker, Scoring):
         raise DataError(
             f"explain needs a fitted plackett ranker, not a {type(ranker).__name__}; for a pipeline with steps of "
             "other libraries give the last step, and the data as transformed by the previous steps"

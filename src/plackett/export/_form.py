@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from plackett._base.errors import DataError, parameter
+from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.data.imputer import Imputer
@@ -17,47 +17,11 @@ from plackett.data.query_normalizer import QueryNormalizer
 from plackett.data.reference import below_zero
 from plackett.export._forest import Forest, Tree
 from plackett.feature_selection.selector import FeatureSelector
-from plackett.rankers.base import Ranker
+from plackett.scorers.parts import Line, Network, Steps
+from plackett.scorers.scoring import Scoring
+from plackett.scorers.trees.arrays import TreeArrays
 
-
-@dataclass(frozen=True)
-class Line:
-    """``x @ weights + intercept``."""
-
-    weights: np.ndarray
-    intercept: float
-
-
-@dataclass(frozen=True)
-class Layer:
-    """``activation(norm(x @ weights + bias))``, added to its input where it skips."""
-
-    weights: np.ndarray
-    bias: np.ndarray
-    #: ``relu``, ``gelu``, ``silu``, ``tanh``, ``sigmoid`` or ``identity``.
-    activation: str
-    #: Scale and shift after each row was brought to mean 0 and variance 1 (plus 1e-5).
-    norm: tuple[np.ndarray, np.ndarray] | None = None
-    skip: bool = False
-
-
-@dataclass(frozen=True)
-class Network:
-    """Layers of a network; the first one receives ``(g(x) - mean) * scale``, where g is x or sign(x) log(1 + |x|)."""
-
-    log1p: bool
-    mean: np.ndarray
-    scale: np.ndarray
-    layers: tuple[Layer, ...]
-
-    def folded(self) -> tuple[Layer, ...]:
-        """The layers with mean and scale in the weights of the first one."""
-        first = self.layers[0]
-        weights = first.weights * self.scale[:, None]
-        bias = first.bias - (self.mean * self.scale) @ first.weights
-        return (Layer(weights, bias, first.activation, first.norm, first.skip), *self.layers[1:])
-
-
+#: What an export writes: trees of TreeArrays and of Steps are a forest here.
 Part = Forest | Line | Network
 
 
@@ -188,12 +152,12 @@ def form_of(
     """
     if hasattr(model, "steps"):
         return _of_pipeline([step for _, step in model.steps], feature_names, lists, fills)
-    if not isinstance(model, Ranker):
+    if not isinstance(model, Scoring):
         raise DataError(f"a {type(model).__name__} cannot be exported; give a fitted ranker")
     model.check_fitted()
     parts = _parts(model)
     signed = below_zero(getattr(model, "reference_", None), int(model.n_features_in_))
-    return Form(names_of(model, feature_names), tuple(parts), type(model).__name__, signed)
+    return Form(names_of(model, feature_names), tuple(parts), model.algorithm, signed)
 
 
 def _of_pipeline(steps: list[Any], feature_names: Sequence[str] | None, lists: bool, fills: bool) -> Form:
@@ -235,17 +199,17 @@ def _imputed(form: Form, imputer: Imputer) -> Form:
             "'median', 'mean' and 'constant' can"
         )
     fills = imputer.statistics_.astype(np.float32)
-    if imputer._added.size and not form.all_trees:
+    if imputer.added.size and not form.all_trees:
         raise DataError(
             f"an Imputer with add_indicator=True can be exported with trees only, and this {form.algorithm} has "
             "other parts"
         )
-    if imputer._added.size and form.normalised:
+    if imputer.added.size and form.normalised:
         raise DataError("an Imputer with add_indicator=True cannot be exported before a QueryNormalizer, only after it")
     if form.normalised:  # nothing is missing behind this step
         return replace(form, fills=fills, fills_first=True)
     parts = tuple(
-        (factor, part.imputed(fills, imputer._added) if isinstance(part, Forest) else part)
+        (factor, part.imputed(fills, imputer.added) if isinstance(part, Forest) else part)
         for factor, part in form.parts
     )
     return replace(form, parts=parts, signed=form.signed[: fills.size], fills=None if form.all_trees else fills)
@@ -301,116 +265,21 @@ _STEPS: dict[type, Callable[[Form, Any], Form]] = {
 }
 
 
-def _parts(ranker: Ranker, factor: float = 1.0) -> list[tuple[float, Part]]:
+def _parts(ranker: Scoring) -> list[tuple[float, Part]]:
     scorer = ranker.scorer_
-    name = type(ranker).__name__
-    if scorer.kind == "early_exit":
-        raise DataError(f"this {name} has an early exit, which engines do not have; export the ranker it was made from")
-    if scorer.kind == "cascade":
-        raise DataError(
-            f"a {name} looks at whole lists of documents, and engines score one document at a time; export its stages "
-            "(members_) one by one, for the engine's own phases of ranking"
-        )
-    if scorer.kind == "list_features":
-        raise DataError(
-            f"this {name} was trained with features relative to their list, and engines score one document at a time; "
-            f"train it without ({parameter('list_features', 'False')}), or serve it: plackett serve scores whole lists"
-        )
-    if scorer.kind == "standardized":
-        raise DataError(
-            f"this {name} scales the scores of its members within each list (scale='query'), and engines score one "
-            "document at a time; blend with scale='spread', export one of its members_, or serve it: plackett serve "
-            "scores whole lists"
-        )
-    if scorer.list_aware:
-        raise DataError(
-            f"{name} looks at whole lists of documents, and engines score one document at a time; serve it instead: "
-            "plackett serve scores whole lists"
-        )
-    if scorer.kind not in _READERS:
-        raise DataError(
-            f"a {name} ({scorer.kind}) cannot be exported; trees, linear models, networks and blends of them can"
-        )
-    if scorer.kind == "blend":
-        pairs = zip(scorer.rankers, scorer.factors.tolist(), strict=True)
-        return [part for member, weight in pairs for part in _parts(member, factor * weight)]
-    return [(factor * output_factor(ranker), part) for part in _READERS[scorer.kind](ranker, scorer)]
+    why = scorer.not_exportable
+    if why:
+        raise DataError(f"this {ranker.algorithm} {why}")
+    return [(factor, _written(part)) for factor, part in scorer.export_parts()]
 
 
-def output_factor(ranker: Ranker) -> float:
-    """What a ranker multiplies the output of its scorer by; found by asking it, and refused if it does more."""
-    if type(ranker).score_rows is Ranker.score_rows:
-        return 1.0
-    probe = _Fixed(np.array([1.0, -3.0, 0.25]))
-    twin = object.__new__(type(ranker))
-    twin.__dict__ = ranker.__dict__ | {"scorer_": probe}
-    try:
-        if hasattr(ranker, "_n_trees"):
-            n_trees = ranker.scorer_.trees.n_trees
-            twin._n_trees = lambda: n_trees
-        outputs = twin.score_rows(cast(RankingDataset, _Rows()))
-    except (AttributeError, IndexError, TypeError, ValueError):  # it looks at more than the output of its scorer
-        raise DataError(f"{type(ranker).__name__} cannot be exported: it transforms features or outputs") from None
-    factor = float(outputs[0])
-    if np.shape(outputs) != (3,) or not np.allclose(outputs, factor * probe.values, rtol=1e-12):
-        raise DataError(f"{type(ranker).__name__} cannot be exported: it transforms the output of its model")
-    return factor
-
-
-@dataclass(frozen=True)
-class _Fixed:
-    """A scorer with scores of its own."""
-
-    values: np.ndarray
-
-    def predict(self, X: Any, offsets: Any, n_jobs: int | None = None) -> np.ndarray:
-        return self.values.copy()
-
-
-class _Rows:
-    """Rows that only a scorer may look at."""
-
-    X = None
-    offsets = None
-
-
-def _trees(ranker: Ranker, scorer: Any) -> list[Part]:
-    if scorer.linear_leaves:
-        raise DataError("trees with linear leaves (linear_tree) cannot be exported")
-    if scorer.trees.n_outputs != 1:
-        raise DataError(
-            f"{type(ranker).__name__} has {scorer.trees.n_outputs} outputs per document; engines expect one score"
-        )
-    return [Forest.of(scorer.trees)]
-
-
-def _line(ranker: Ranker, scorer: Any) -> list[Part]:
-    if scorer.weights.shape[1] != 1:
-        raise DataError(
-            f"{type(ranker).__name__} has {scorer.weights.shape[1]} outputs per document; engines expect one score"
-        )
-    if scorer.weights.shape[0] != ranker.n_features_in_:
-        raise DataError(f"{type(ranker).__name__} expands its features, which cannot be exported")
-    return [Line(scorer.weights[:, 0], float(scorer.intercept[0]))]
-
-
-def _ordinal(ranker: Ranker, scorer: Any) -> list[Part]:
-    return [Line(scorer.weights, 0.0)]
-
-
-def _hyperplanes(ranker: Ranker, scorer: Any) -> list[Part]:
-    return [Line(scorer.weights @ scorer.alpha, 0.0)]
-
-
-def _additive(ranker: Ranker, scorer: Any) -> list[Part]:
-    """One tree per feature; slopes are a linear part."""
-    trees = [_staircase(int(j), scorer.function(int(j))) for j in scorer.features]
-    parts: list[Part] = [Forest.join(trees)]
-    if scorer.slopes.any():
-        weights = np.zeros(int(scorer.n_features[0]))
-        weights[scorer.features] = scorer.slopes
-        parts.append(Line(weights, 0.0))
-    return parts
+def _written(part: Any) -> Part:
+    """Trees and steps as a forest; other parts as they are."""
+    if isinstance(part, TreeArrays):
+        return Forest.of(part)
+    if isinstance(part, Steps):
+        return Forest.join([_staircase(j, function) for j, function in zip(part.features, part.functions, strict=True)])
+    return part
 
 
 def _staircase(feature: int, function: Any) -> Tree:
@@ -451,56 +320,6 @@ def _staircase(feature: int, function: Any) -> Tree:
         if parent >= 0:
             children[parent][side] = number
     return Tree(
-        [feature] * len(thresholds),
-        np.array(thresholds, np.float32),
-        missing_left,
-        [c[0] for c in children],
-        [c[1] for c in children],
-        leaves,
-    )
-
-
-def _neural(ranker: Ranker, scorer: Any) -> list[Part]:
-    network, weights = scorer.network, {name: np.asarray(w, np.float64) for name, w in scorer.weights.items()}
-    if network.name not in ("mlp", "sigmoid"):
-        raise DataError(f"networks of the architecture {network.name!r} cannot be exported; mlp and sigmoid can")
-    if network.n_outputs != 1:
-        raise DataError(f"{type(ranker).__name__} has {network.n_outputs} outputs per document; engines expect one")
-    layers, width = [], network.n_features
-    for i, size in enumerate(network.hidden):
-        name = f"hidden.{i}"
-        norm = None
-        if network.name == "mlp":
-            norm = weights[f"{name}.norm.weight"], weights[f"{name}.norm.bias"]
-        layers.append(
-            Layer(
-                weights[f"{name}.weight"].T,
-                weights[f"{name}.bias"],
-                network.activation if network.name == "mlp" else "sigmoid",
-                norm,
-                network.name == "mlp" and i > 0 and width == size,
-            )
-        )
-        width = size
-    layers.append(Layer(weights["output.weight"].T, weights["output.bias"], "identity"))
-    mean, scale = (np.asarray(a, np.float64) for a in (scorer.features.mean, scorer.features.scale))
-    return [Network(bool(scorer.features.log1p), mean, scale, tuple(layers))]
-
-
-def _sigmoid_layers(ranker: Ranker, scorer: Any) -> list[Part]:
-    size = scorer.weights[0].shape[0]
-    layers = tuple(Layer(w, b, "sigmoid") for w, b in zip(scorer.weights, scorer.biases, strict=True))
-    return [Network(False, np.zeros(size), np.ones(size), layers)]
-
-
-#: By kind of scorer.
-_READERS: dict[str, Callable[[Ranker, Any], list[Part]]] = {
-    "trees": _trees,
-    "linear": _line,
-    "ordinal": _ordinal,
-    "hyperplanes": _hyperplanes,
-    "additive": _additive,
-    "neural": _neural,
-    "sigmoid_layers": _sigmoid_layers,
-    "blend": lambda ranker, scorer: [],
-}
+        [feature] * len(thresholds), np.array(thresholds, np.float32), missing_left, [c[0] for c in children],
+        [c[1] for c in children], leaves,
+    )  # fmt: skip

@@ -19,7 +19,8 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett.export._forest import above32_finite
-from plackett.export._form import Form, Line, Part
+from plackett.export._form import Form, Part
+from plackett.scorers.parts import Line
 
 #: Names of the ways to read one feature. Odd ones have the larger number for a document without the field.
 _SUFFIXES = ("", "_missing_high", "_negative", "_negative_missing_high")

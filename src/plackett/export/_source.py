@@ -16,7 +16,8 @@ from plackett._base.errors import DataError
 from plackett._base.version import __version__
 from plackett._files.atomic import replacing
 from plackett.export._forest import Forest
-from plackett.export._form import METHODS, Form, Line, Network
+from plackett.export._form import METHODS, Form
+from plackett.scorers.parts import Line, Network
 
 #: Activations, by their number in the table PLAN.
 ACTIVATIONS = ("identity", "relu", "gelu", "silu", "tanh", "sigmoid")

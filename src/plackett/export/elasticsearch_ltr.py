@@ -14,7 +14,7 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett.export._forest import Forest, Tree, above32_finite
-from plackett.export._form import Form, Network, features_of, form_of
+from plackett.export._form import Form, features_of, form_of
 from plackett.export._json_trees import (
     ends_at_largest,
     features_path,
@@ -26,6 +26,7 @@ from plackett.export._json_trees import (
     write_json,
 )
 from plackett.export._readings import Reading, as_read, columns_of, readable
+from plackett.scorers.parts import Network
 
 __all__ = ["write_elasticsearch_ltr"]
 

@@ -145,7 +145,7 @@ def write_lightgbm(ranker: Any, path: str | os.PathLike[str], *, feature_names: 
     names = [re.sub(r"[^A-Za-z0-9_.:-]", "_", name) for name in form.names]
     if len(set(names)) != len(names):
         names = [f"{name}_{j + 1}" for j, name in enumerate(names)]
-    own = getattr(getattr(ranker, "scorer_", None), "trees", None)  # a pipeline has other trees than its ranker
+    own = ranker.scorer_.tree_arrays if hasattr(ranker, "scorer_") else None  # a pipeline changes the trees
     if own is None or form.parts[0][0] != 1.0:
         own = as_trees(form.forest("LightGBM"), len(names))
     head, trees = split_trees(write_text(own))

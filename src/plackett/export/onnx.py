@@ -13,8 +13,9 @@ from plackett._base.cached import cached_property
 from plackett._files.atomic import replacing
 from plackett._names.optional import optional
 from plackett.export._forest import Forest
-from plackett.export._form import Form, Layer, Line, Network, form_of
+from plackett.export._form import Form, form_of
 from plackett.export._tools import MissingToolError
+from plackett.scorers.parts import Layer, Line, Network
 
 __all__ = ["write_onnx"]
 

@@ -14,8 +14,9 @@ from plackett._base.errors import DataError
 from plackett._base.version import __version__
 from plackett._files.atomic import replacing
 from plackett.export._forest import Forest, Tree, largest_double
-from plackett.export._form import Form, Line, Network, form_of
+from plackett.export._form import Form, form_of
 from plackett.export._tools import MissingToolError
+from plackett.scorers.parts import Line, Network
 
 __all__ = ["write_pmml"]
 

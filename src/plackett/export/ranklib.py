@@ -13,7 +13,7 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._files.atomic import replacing
-from plackett.export._form import form_of, names_of, output_factor
+from plackett.export._form import form_of, names_of
 from plackett.export._lines import ModelText
 from plackett.export._ranklib_names import read_names, with_names
 from plackett.export._ranklib_network import read_network, write_network
@@ -22,6 +22,7 @@ from plackett.export._ranklib_sums import read_linear, read_rankboost, write_lin
 from plackett.export._ranklib_trees import read_trees, write_trees
 from plackett.rankers.base import Ranker
 from plackett.scorers.linear import LinearScorer
+from plackett.scorers.scoring import Scoring
 from plackett.scorers.trees.scorer import TreeScorer
 
 __all__ = ["read_ranklib", "write_ranklib"]
@@ -75,13 +76,12 @@ _SETTING = re.compile(r"##\s*(.+?)\s*=\s*(\S+)\s*$")
 
 
 def _trees(ranker: Ranker) -> tuple[str, str]:
-    name = {"MART": "MART", "RandomForest": "Random Forests"}.get(type(ranker).__name__, "LambdaMART")
-    scorer = ranker.scorer_
-    factor = output_factor(ranker) if scorer.trees.n_outputs == 1 else 1.0  # several outputs are refused below
-    n_trees = scorer.trees.n_trees
+    name = {"MART": "MART", "RandomForest": "Random Forests"}.get(ranker.algorithm, "LambdaMART")
+    [(factor, trees)] = ranker.scorer_.export_parts()
+    scorer = ranker.scorer_.model
     if factor != 1.0:
-        scorer = TreeScorer.of(replace(scorer.trees, leaf_value=scorer.trees.leaf_value * factor))
-    settings = {"No. of trees": n_trees, "No. of leaves": _leaves(ranker), "Learning rate": 1.0}
+        scorer = TreeScorer.of(replace(trees, leaf_value=trees.leaf_value * factor))
+    settings = {"No. of trees": trees.n_trees, "No. of leaves": _leaves(ranker), "Learning rate": 1.0}
     if name == "Random Forests":
         settings = {"No. of bags": 1} | settings
     head = "".join(f"## {key} = {value}\n" for key, value in settings.items())
@@ -99,7 +99,7 @@ def _linear(ranker: Ranker) -> tuple[str, str]:
     text = write_linear(LinearScorer(line.weights[:, None], np.array([line.intercept])))
     if text.startswith("0:"):
         return "Linear Regression", text
-    return "AdaRank" if type(ranker).__name__ == "AdaRank" else "Coordinate Ascent", text
+    return "AdaRank" if ranker.algorithm == "AdaRank" else "Coordinate Ascent", text
 
 
 def _additive(ranker: Ranker) -> tuple[str, str]:
@@ -107,13 +107,14 @@ def _additive(ranker: Ranker) -> tuple[str, str]:
 
 
 def _network(ranker: Ranker) -> tuple[str, str]:
-    name = type(ranker).__name__
+    name = ranker.algorithm
     return name if name in ("LambdaRank", "ListNet") else "RankNet", write_network(ranker.scorer_)
 
 
 #: By kind of scorer: RankLib's name of the algorithm, and what follows it.
 _WRITERS: dict[str, Callable[[Any], tuple[str, str]]] = {
     "trees": _trees,
+    "divided": _trees,
     "linear": _linear,
     "ordinal": _linear,
     "hyperplanes": _linear,
@@ -218,15 +219,15 @@ def write_ranklib(ranker: Ranker, path: str | os.PathLike[str], *, feature_names
     >>> open(path).readline()
     '## Coordinate Ascent\n'
     """
-    if not isinstance(ranker, Ranker):
+    if not isinstance(ranker, Scoring):
         alone = " alone (pipeline[-1])" if hasattr(ranker, "steps") else ""
         raise DataError(f"a {type(ranker).__name__} cannot be written as a RankLib model; give a fitted ranker{alone}")
     ranker.check_fitted()
-    if ranker.scorer_.list_aware:
-        form_of(ranker)  # says what to export instead
+    if ranker.scorer_.not_exportable:
+        form_of(ranker)  # says why
     if ranker.scorer_.kind not in _WRITERS:
         raise DataError(
-            f"{type(ranker).__name__} ({ranker.scorer_.kind}) has no counterpart in RankLib; trees, linear models, "
+            f"{ranker.algorithm} ({ranker.scorer_.kind}) has no counterpart in RankLib; trees, linear models, "
             "RankBoost and networks of sigmoid layers have"
         )
     name, body = _WRITERS[ranker.scorer_.kind](ranker)

@@ -71,7 +71,7 @@ def from_sklearn(model: Any) -> Ranker:
         scorer = LinearScorer(scorer.weights * scale[:, None], intercept)
     ranker = fitted(class_path, scorer, int(size), f"scikit-learn ({name})", None if names is None else list(names))
     if texts := _texts(model):
-        ranker._set_categories({str(names[column]): values for column, values in texts.items()})  # type: ignore[index]
+        ranker.set_categories({str(names[column]): values for column, values in texts.items()})  # type: ignore[index]
     return ranker
 
 

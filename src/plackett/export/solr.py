@@ -11,8 +11,9 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett.export._forest import Forest, Tree
-from plackett.export._form import Form, Network, form_of
+from plackett.export._form import Form, form_of
 from plackett.export._json_trees import features_path, kept_missing, missing_rows, nested, read_json, scored, write_json
+from plackett.scorers.parts import Network
 
 __all__ = ["write_solr"]
 

@@ -15,7 +15,8 @@ from plackett._names.catalogue import formats
 from plackett.data.dataset import RankingDataset
 from plackett.data.trained_columns import TrainedColumns
 from plackett.export._forest import Forest
-from plackett.export._form import Form, Network, features_of, form_of
+from plackett.export._form import Form, features_of, form_of
+from plackett.scorers.parts import Network
 
 __all__ = ["verify_export"]
 
@@ -240,7 +241,7 @@ def _scores(ranker: Any, rows: np.ndarray) -> np.ndarray:
     offsets = np.array([0, len(rows)])
     if hasattr(ranker, "steps"):
         for _, step in ranker.steps[:-1]:
-            rows = np.asarray(step._apply(rows, offsets), np.float32)
+            rows = np.asarray(step.apply(rows, offsets), np.float32)
         ranker = ranker.steps[-1][1]
     return ranker.score_rows(RankingDataset(X=rows, y=None, offsets=offsets, qids=np.arange(1)))
 

@@ -13,7 +13,8 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._files.atomic import replacing
 from plackett.export._forest import Forest, Tree, above_double
-from plackett.export._form import Layer, Line, Network, form_of
+from plackett.export._form import form_of
+from plackett.scorers.parts import Layer, Line, Network
 
 __all__ = ["write_vespa"]
 

@@ -23,7 +23,7 @@ class FeatureSelector(QueryTransformer):
         Indices of the features that are kept, in the order in which they were selected.
     """
 
-    _needs_queries = False
+    needs_queries = False
 
     def fit(self, X: Any, y: Any = None, *, qid: Any = None) -> Self:
         """Select the features on data with labels."""
@@ -53,20 +53,22 @@ class FeatureSelector(QueryTransformer):
         """Indices of the features to keep."""
         raise NotImplementedError
 
-    def _apply(self, features: Any, offsets: np.ndarray) -> Any:
+    def apply(self, features: Any, offsets: np.ndarray) -> Any:
+        """The new features of rows that are grouped by query."""
         return features[:, np.sort(self.selected_)]
 
-    def _names_out(self, names: Any) -> Any:
+    def names_out(self, names: Any) -> Any:
+        """Names of the new features, given those of the old ones."""
         kept = set(self.selected_.tolist())
         features = [name for name in names if name != "qid"] if len(names) > self.n_features_in_ else list(names)
         dropped = {name for j, name in enumerate(features) if j not in kept}
         return [name for name in names if name not in dropped]
 
     def _with_columns(self, frame: Any, features: np.ndarray) -> Any:
-        kept = self._names_out(list(frame.columns))
+        kept = self.names_out(list(frame.columns))
         return frame[kept]
 
-    def _restored(self) -> None:
+    def restored(self) -> None:
         """Check what was read from a file."""
         self.selected_ = np.asarray(self.selected_, np.int64)
         some = self.selected_

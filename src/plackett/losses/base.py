@@ -133,6 +133,11 @@ class Loss:
         """The one score per document to rank by; losses with several outputs per document combine them."""
         return scores
 
+    @property
+    def combines(self) -> bool:
+        """Whether a document has several outputs, of which `ranking_scores` makes one score."""
+        return type(self).ranking_scores is not Loss.ranking_scores
+
     def takes(self, n_outputs: int) -> bool:
         """Whether `ranking_scores` makes one score of this number of outputs per document."""
         return n_outputs == 1

@@ -107,6 +107,11 @@ class QueryMean(Loss):
         """The one score per document to rank by."""
         return self.inner.ranking_scores(scores)
 
+    @property
+    def combines(self) -> bool:
+        """Whether the inner loss does."""
+        return self.inner.combines
+
     def takes(self, n_outputs: int) -> bool:
         """Whether the inner loss makes one score of this number of outputs per document."""
         return self.inner.takes(n_outputs)

@@ -11,7 +11,8 @@ from plackett._base.errors import DataError
 from plackett._base.search_space import Integer, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.rankers.base import Ranker
-from plackett.scorers.gaussian_process import GaussianPosterior, spread_points
+from plackett.scorers.gaussian_posterior import GaussianPosterior
+from plackett.scorers.gaussian_process import spread_points
 from plackett.solvers.intervals import Intervals
 from plackett.solvers.laplace import LaplaceFit, LaplaceProcess
 from plackett.solvers.monitor import Monitor

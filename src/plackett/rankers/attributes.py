@@ -50,35 +50,32 @@ class FittedAttributes:
 
     @property
     def booster_(self) -> Booster:
-        """The trees as a `lightgbm.Booster`."""
-        return self._of_kind("trees", "trees").booster
+        """The trees as a `lightgbm.Booster`; those of a ranker with an early exit, too."""
+        self.check_fitted()
+        if self.scorer_.tree_arrays is None:
+            raise AttributeError(f"the model of this {type(self).__name__} has no trees")
+        return self.scorer_.booster
 
     @property
     def feature_importances_(self) -> np.ndarray:
         """Total gain of the splits on each feature; ``booster_.feature_importance("split")`` counts the splits."""
-        scorer = self._of_kind("trees", "trees")
-        return np.asarray(scorer.booster.feature_importance("gain"), np.float64)
+        return np.asarray(self.booster_.feature_importance("gain"), np.float64)
 
     @property
     def coef_(self) -> np.ndarray:
         """Weight of each feature; one row per output if there are several."""
-        weights = self._linear().weights
+        weights = self._line()[0]
         return weights[:, 0] if weights.shape[1] == 1 else weights.T
 
     @property
     def intercept_(self) -> Any:
         """Constant added to the weighted sum: a number, or one per output if there are several."""
-        intercept = self._linear().intercept
+        intercept = self._line()[1]
         return float(intercept[0]) if intercept.size == 1 else intercept
 
-    def _linear(self) -> Any:
-        scorer = self._of_kind("linear", "weights, one per feature")
-        if scorer.weights.shape[0] != self.n_features_in_:
-            raise AttributeError(f"the weights of this {type(self).__name__} belong to features that it derives itself")
-        return scorer
-
-    def _of_kind(self, kind: str, what: str) -> Any:
+    def _line(self) -> tuple[np.ndarray, np.ndarray]:
         self.check_fitted()
-        if self.scorer_.kind != kind:
-            raise AttributeError(f"the model of this {type(self).__name__} has no {what}")
-        return self.scorer_
+        line = self.scorer_.line
+        if line is None:
+            raise AttributeError(f"the model of this {type(self).__name__} has no weights, one per feature")
+        return line

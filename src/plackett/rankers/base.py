@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -10,34 +9,34 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._base.errors import DataError, LossError, PlackettWarning, in_shell, parameter
-from plackett._base.estimator import Estimator, not_fitted
+from plackett._base.errors import DataError, LossError, PlackettWarning, parameter
+from plackett._base.estimator import Estimator
 from plackett._base.parameters import check_parameters
 from plackett._base.search_space import SearchSpace
 from plackett.data.canonical import canonical_order
 from plackett.data.categories import refuse_categories
 from plackett.data.dataset import RankingDataset
-from plackett.data.inputs import Rows, categories_of, rows_to_score, training_data
-from plackett.data.reference import check_reference, reference_of, sample_of
+from plackett.data.inputs import categories_of, training_data
+from plackett.data.reference import reference_of, sample_of
 from plackett.data.splits import split_queries
 from plackett.data.trained_columns import TrainedColumns
 from plackett.losses.base import Loss
 from plackett.measures.blocks import measured
 from plackett.measures.language import parse
-from plackett.measures.ranking import Scored
 from plackett.models.base import Model
 from plackett.rankers.attributes import FittedAttributes
 from plackett.rankers.callbacks import after_round
-from plackett.scorers.base import check_size
+from plackett.scorers.base import Scorer
 from plackett.scorers.calibration import CALIBRATIONS, Calibration, calibrate
-from plackett.scorers.contributions import contributions
+from plackett.scorers.combined import CombinedScorer
+from plackett.scorers.scoring import Scoring, called, refuse_missing
 from plackett.solvers.monitor import Monitor
 
 __all__ = ["Ranker"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Ranker(FittedAttributes, Estimator):
+class Ranker(Scoring, FittedAttributes, Estimator):
     """Base class of all rankers.
 
     A subclass is a dataclass: its fields are the parameters of the estimator (scikit-learn sees them in the generated
@@ -93,8 +92,6 @@ class Ranker(FittedAttributes, Estimator):
     effort: ClassVar[str | None]
     #: The parameters worth tuning, with their ranges. Set by the model or the ranker.
     search_space: ClassVar[SearchSpace]
-    #: Whether its scores are the output of its model on the raw features, so that contributions sum to them.
-    sums_features: ClassVar[bool] = True
     #: For the tests: parameters for a quick check, further parameters to check with, and the names of checks that
     #: it cannot pass (with a comment why).
     _test_settings: ClassVar[dict[str, Any]] = {}
@@ -160,16 +157,16 @@ class Ranker(FittedAttributes, Estimator):
         categories = self._categories(X)
         columns = TrainedColumns(categories=categories, ranker=type(self).__name__)
         data = training_data(X, y, qid, group, sample_weight, query_weight, columns=columns)
-        data = self._prepared(data)
+        data = self.prepared(data)
         names = None if data.feature_names is None else tuple(data.feature_names)
         columns = TrainedColumns(names, categories, type(self).__name__)
         valid = self._validation(eval_set, eval_qid, eval_group, data.n_features, columns)
         before = self.__dict__.get("categories_")
-        self._set_categories(categories)
+        self.set_categories(categories)
         try:
             monitor = self.fit_prepared(data, valid, after_round(callbacks, self))
         except BaseException:
-            self._set_categories(before)  # a failed fit leaves the ranker unchanged
+            self.set_categories(before)  # a failed fit leaves the ranker unchanged
             raise
         if monitor.interrupted:
             warnings.warn("training was interrupted; the model so far was kept", PlackettWarning, stacklevel=2)
@@ -184,13 +181,13 @@ class Ranker(FittedAttributes, Estimator):
             raise DataError(f"random_state={self.random_state}; give a whole number of 0 or more, or None")
         if valid is None and self.validation_fraction is not None:
             data, valid = self._set_aside(data)
-        monitor = self._monitor(valid, after)
+        monitor = self.make_monitor(valid, after)
         if self.calibration is not None:
             if self.calibration not in CALIBRATIONS:
                 raise DataError(f"calibration={self.calibration!r}; the kinds are {', '.join(CALIBRATIONS)}, or None")
             if valid is None:
                 raise DataError(f"calibration needs validation data: {_give_validation()}")
-            if self._refits():
+            if self.refits():
                 raise DataError(
                     f"calibration={self.calibration!r} needs held-out data, but refit=True trains on all of it; use one"
                 )
@@ -199,12 +196,12 @@ class Ranker(FittedAttributes, Estimator):
         scores = self.score_rows(sample)
         if not monitor.interrupted and not monitor.called_off:
             self._check_scores(data, sample, scores)
-        self._note(data, monitor)
-        self._calibrate(valid)
-        self._note_reference(sample, scores)
+        self.note_training(data, monitor)
+        self.calibrate_on(valid)
+        self.note_reference(sample, scores)
         return monitor
 
-    def _refits(self) -> bool:
+    def refits(self) -> bool:
         """Whether the final model is also trained on the validation data."""
         return bool(getattr(self, "refit", False))
 
@@ -212,7 +209,8 @@ class Ranker(FittedAttributes, Estimator):
         """The categorical columns to learn from; none if the ranker accepts numbers only."""
         return {}
 
-    def _set_categories(self, categories: dict[str, list[Any]] | None) -> None:
+    def set_categories(self, categories: dict[str, list[Any]] | None) -> None:
+        """Note the values of categorical columns; None or nothing forgets them."""
         self.__dict__.pop("categories_", None)
         if categories:
             self.categories_: dict[str, list[Any]] = categories
@@ -223,7 +221,7 @@ class Ranker(FittedAttributes, Estimator):
             if getattr(self, name) is not None:
                 raise DataError(f"{what} has no validation data, which {name}={getattr(self, name)!r} needs; {hint}")
 
-    def _prepared(self, data: RankingDataset, name: str = "X") -> RankingDataset:
+    def prepared(self, data: RankingDataset, name: str = "X") -> RankingDataset:
         """The data as passed to `_fit`: checked, in canonical order, without queries of weight 0."""
         check_parameters(self)
         self._check_data(data, name)
@@ -263,7 +261,7 @@ class Ranker(FittedAttributes, Estimator):
                 stacklevel=3,
             )
 
-    def _monitor(self, valid: RankingDataset | None, after: Callable[[Monitor], bool] | None = None) -> Monitor:
+    def make_monitor(self, valid: RankingDataset | None, after: Callable[[Monitor], bool] | None = None) -> Monitor:
         """The monitor that follows training."""
         if self.early_stopping_rounds is not None:
             if valid is None:
@@ -273,7 +271,7 @@ class Ranker(FittedAttributes, Estimator):
         measure = parse(self.eval_measure)
         return Monitor(valid, measure, self.early_stopping_rounds, self.verbose, self.n_jobs, after_round=after)
 
-    def _note(self, data: RankingDataset, monitor: Monitor) -> None:
+    def note_training(self, data: RankingDataset, monitor: Monitor) -> None:
         """Record what the ranker was trained on."""
         self.n_features_in_ = data.n_features
         self.__dict__.pop("feature_names_in_", None)
@@ -283,7 +281,7 @@ class Ranker(FittedAttributes, Estimator):
         self.card_ = self._card(data, monitor)
         self.__dict__.pop("calibration_", None)  # it was learned for other weights
 
-    def _note_reference(self, sample: RankingDataset, scores: np.ndarray) -> None:
+    def note_reference(self, sample: RankingDataset, scores: np.ndarray) -> None:
         """Record how features and scores are distributed, for a service to detect drift."""
         reference = reference_of(sample, scores)
         self.__dict__.pop("reference_", None)
@@ -293,17 +291,18 @@ class Ranker(FittedAttributes, Estimator):
     def note_distribution(self, data: RankingDataset) -> None:
         """Record how features and scores are distributed in these data, after the scorer has changed."""
         sample = sample_of(data)
-        self._note_reference(sample, self.score_rows(sample))
+        self.note_reference(sample, self.score_rows(sample))
 
     def _note_part(self, data: RankingDataset) -> None:
         """Record everything that `partial_fit` has seen so far."""
         before = getattr(self, "card_", {}).get("data", {})
-        self._note(data, Monitor())
+        self.note_training(data, Monitor())
         if before:
             sizes = {name: before[name] + self.card_["data"][name] for name in ("queries", "rows")}
             self.card_["data"] = sizes | {"features": data.n_features, "parts": before.get("parts", 1) + 1}
 
-    def _calibrate(self, valid: RankingDataset | None) -> None:
+    def calibrate_on(self, valid: RankingDataset | None) -> None:
+        """Learn on validation data how likely a document is to be relevant given its score, if `calibration` is set."""
         self.__dict__.pop("calibration_", None)
         if self.calibration is not None and valid is not None:
             scores, weight = self.score_rows(valid), valid.sample_weight
@@ -381,147 +380,31 @@ class Ranker(FittedAttributes, Estimator):
             eval_set = columns.aligned(eval_set, "eval_set")
         self._check_data(eval_set, "eval_set")
         if eval_set.n_features != n_features:
-            raise DataError(f"{_called('eval_set')} {eval_set.n_features} features, but the training data {n_features}")
+            raise DataError(f"{called('eval_set')} {eval_set.n_features} features, but the training data {n_features}")
         return canonical_order(eval_set)  # the mean over queries is a sum, whose last bits depend on their order
 
     def _check_data(self, data: RankingDataset, name: str) -> None:
         for size, unit in ((data.n_rows, "sample(s)"), (data.n_features, "feature(s)")):
             if size == 0:
-                raise DataError(f"{_called(name)} 0 {unit} (shape={data.X.shape}) while a minimum of 1 is required.")
+                raise DataError(f"{called(name)} 0 {unit} (shape={data.X.shape}) while a minimum of 1 is required.")
         refuse_categories(data.categories, type(self).__name__)
-        self.check_missing(data, name)
+        self.check_trainable(data, name)
 
-    def check_missing(self, data: RankingDataset, name: str) -> None:
-        """Raise an error if values are missing and the ranker does not accept that; ``name`` is what has them."""
-        if self.allow_nan:
-            return
-        values = data.X if isinstance(data.X, np.ndarray) else data.X.data
-        if np.isnan(values.sum(dtype=np.float64)):  # infinite values were refused before
-            raise DataError(
-                f"{_called(name)} missing values (NaN), which {type(self).__name__} does not accept; {_impute()}, or "
-                "use a tree ranker such as LambdaMART"
-            )
+    def check_trainable(self, data: RankingDataset, name: str) -> None:
+        """Refuse missing values that cannot be learned from; ``name`` is what has them."""
+        if self.untrainable_part():
+            refuse_missing(data, name, self.untrainable_part())
 
     # ------------------------------------------------------------------------------------------------------ predict
 
-    def predict(
-        self, X: Any, *, qid: Any = None, pred_contrib: bool = False, exit: bool | tuple[int, int] | None = None
-    ) -> np.ndarray:
-        """Score each document; larger is better.
-
-        Scores are in the caller's row order; for a `RankingDataset`, in its grouped order. Columns of a frame are
-        matched to the training data by name.
-
-        Parameters
-        ----------
-        X
-            As in `fit`.
-        qid
-            Query of each row; needed only by rankers that look at the whole list.
-        pred_contrib
-            Return the contribution of each feature instead, with the base score in the last column; each row sums to
-            the score. Trees: TreeSHAP. Linear rankers: weight times value, and the intercept. Blends of these: their
-            weighted sum. Other rankers raise an error; `plackett.explain` estimates contributions for any ranker, and
-            relative to the other documents of a list.
-        exit
-            For a ranker with an early exit (`plackett.early_exit`), False scores every document by all trees; True
-            asserts that there is an exit. Two numbers s and k replace the exit: after s trees, only the best k
-            documents of a list are scored to the end. None uses the ranker as it was saved.
-        """
-        if exit is not None:
-            return self._with_exit(exit).predict(X, qid=qid, pred_contrib=pred_contrib)
-        rows = self._rows(X, qid)
-        if self.scorer_.list_aware and not rows.grouped:
-            warnings.warn(
-                f"{type(self).__name__} looks at whole lists; predict without qid treats all rows as one "
-                "list. Give qid=…",
-                PlackettWarning,
-                stacklevel=2,
-            )
-        return rows.give_back(contributions(self, rows.data) if pred_contrib else self.score_rows(rows.data))
-
-    def _with_exit(self, exit: bool | tuple[int, int]) -> Self:
-        """The ranker with its early exit, with another one, or without one."""
-        self.check_fitted()
-        if not isinstance(exit, bool):
-            from plackett.rankers.early_exit import with_exit
-
-            return with_exit(self, exit)
-        has_one = self.scorer_.kind == "early_exit"
-        if exit and not has_one:
-            raise DataError(
-                f"exit=True, but this {type(self).__name__} has no early exit; plackett.early_exit adds one"
-            )
-        if exit or not has_one:
-            return self
-        plain = copy.copy(self)
-        plain.scorer_ = self.scorer_.trees
-        return plain
-
-    def _rows(self, X: Any, qid: Any = None) -> Rows:
-        """The input of `predict`, checked and with its columns in the order seen in training."""
-        self.check_fitted()
-        rows = rows_to_score(X, qid, self._columns)
-        self._check_features(rows.data)
-        return rows
+    def untrainable_part(self) -> str:
+        """Name of what refuses to learn from missing values (NaN), itself or a part; empty if it learns from them."""
+        return "" if self.allow_nan else type(self).__name__
 
     @property
-    def _columns(self) -> TrainedColumns:
-        """The columns expected in a frame."""
-        names = getattr(self, "feature_names_in_", None)
-        learned = None if names is None else tuple(names.tolist())
-        return TrainedColumns(learned, getattr(self, "categories_", {}), type(self).__name__)
-
-    def predict_relevance(self, X: Any, *, qid: Any = None) -> np.ndarray:
-        """Probability that each document is relevant (label 1 or more), comparable between queries.
-
-        Needs ``calibration="isotonic"`` or ``"logistic"`` at `fit`. In the order of `predict`.
-        """
-        self.check_fitted()
-        if not hasattr(self, "calibration_"):
-            raise DataError(
-                f"this {type(self).__name__} was fitted without calibration; give calibration='isotonic' and "
-                "validation data (eval_set or validation_fraction)"
-            )
-        return self.calibration_.probability(self.predict(X, qid=qid))
-
-    def _check_loaded(self) -> None:
-        """Check that what was read from a model file fits together, before anything relies on it."""
-        check_size(self.scorer_, type(self).__name__, self._scored_features(), self._takes)
-        self._check_learned()
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None and len(names) != self.n_features_in_:
-            raise DataError(f"{len(names)} feature names for {self.n_features_in_} features")
-        if getattr(self, "reference_", None) is not None:
-            check_reference(self.reference_, self.n_features_in_)
-
-    def _takes(self, n_outputs: int) -> bool:
-        """Whether it makes one score per document of this number of outputs of the scorer."""
-        return n_outputs == 1
-
-    def _scored_features(self) -> int | None:
-        """Number of features that the scorer gets; None if it is not that of the data."""
-        return self.n_features_in_
-
-    def _check_learned(self) -> None:
-        """Check the learned attributes of a model file, other than the scorer, before anything relies on them."""
-
-    def score_rows(self, data: RankingDataset) -> np.ndarray:
-        """Score of each row of a dataset, in its order."""
-        if getattr(self.scorer_, "reads_queries", False):
-            more = {"relations": data.relations} if getattr(self.scorer_, "reads_relations", False) else {}
-            return self.scorer_.predict(data.X, data.offsets, self.n_jobs, query_features=data.query_features, **more)
-        return self.scorer_.predict(data.X, data.offsets, self.n_jobs)
-
-    def rank(self, X: Any, *, qid: Any = None) -> np.ndarray:
-        """Position of each document in its query's list, 1 at the top; ties are broken by row order."""
-        rows = self._rows(X, qid)
-        scores = rows.data.from_input_order(self.predict(X, qid=qid)) if rows.caller_order else self.predict(X)
-        unlabelled = rows.data.replace(y=np.zeros(rows.data.n_rows))
-        ranking = Scored(unlabelled, scores).ranking("stable")
-        positions = np.empty(rows.data.n_rows, np.int64)
-        positions[ranking.rows] = np.arange(rows.data.n_rows) - np.repeat(ranking.offsets[:-1], rows.data.group) + 1
-        return rows.give_back(positions)
+    def strict_part(self) -> str:
+        """Name of what refuses to score missing values (NaN); as in training."""
+        return self.untrainable_part()
 
     def score(self, X: Any, y: Any = None, *, qid: Any = None, sample_weight: Any = None) -> float:
         """Mean of ``eval_measure`` over the queries, negated where smaller is better.
@@ -532,26 +415,13 @@ class Ranker(FittedAttributes, Estimator):
         if sample_weight is not None:
             raise ValueError("score does not support sample_weight: measures weight all queries equally")
         self.check_fitted()
-        data = training_data(X, y, qid, name="score", columns=self._columns)
-        self._check_features(data)
+        data = training_data(X, y, qid, name="score", columns=self.columns_in)
+        self.check_features(data)
         measure = parse(self.eval_measure)
         return measure.worth(measure.mean(measured([measure], data, self.score_rows, n_jobs=self.n_jobs)[0]))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "scorer_")
-
-    def check_fitted(self) -> None:
-        """Raise an error if it is not fitted yet."""
-        if not hasattr(self, "scorer_"):
-            raise not_fitted(f"this {type(self).__name__} is not fitted yet; call fit first")
-
-    def _check_features(self, data: RankingDataset) -> None:
-        if data.n_features != self.n_features_in_:
-            raise DataError(
-                f"{_called('X')} {data.n_features} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input"
-            )
-        self.check_missing(data, "X")
 
     # -------------------------------------------------------------------------------------------------- description
 
@@ -592,13 +462,6 @@ class Ranker(FittedAttributes, Estimator):
 
         return pack(self)
 
-    @classmethod
-    def unpack(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Ranker:
-        """The ranker that `pack` wrote."""
-        from plackett.rankers.storage import unpack
-
-        return unpack(header, arrays)
-
     def trained_copy(self, data: RankingDataset) -> Ranker:
         """A copy that is trained on a dataset, without a warning if it learns nothing."""
         from plackett.rankers.wrapper import train_quietly
@@ -630,20 +493,8 @@ class Ranker(FittedAttributes, Estimator):
         return tags
 
 
-def _called(name: str) -> str:
-    """Data as the subject of a sentence: an argument in Python, a file on the command line."""
-    subjects = {"X": "the data have", "eval_set": "the data of --valid have"} if in_shell() else {}
-    return subjects.get(name, f"{name} has")
-
-
 def _give_validation() -> str:
     return f"give {parameter('eval_set')} or {parameter('validation_fraction', '0.2')}"
-
-
-def _impute() -> str:
-    if in_shell():
-        return "fill them in when training, with --impute median"
-    return "put an imputer before it (make_pipeline(pk.Imputer(), …))"
 
 
 def _spread(values: np.ndarray, data: RankingDataset) -> np.ndarray:
@@ -691,21 +542,28 @@ class GradientTrained(Ranker):
         """Whether it learns from explicit preferences; decided by the loss."""
         return self.make_loss().takes_preferences
 
-    def _refits(self) -> bool:
+    def refits(self) -> bool:
+        """Whether the final model is also trained on the validation data."""
         return bool(getattr(self.make_model(), "refit", False))
 
     def _categories(self, X: Any) -> dict[str, list[Any]]:
         return categories_of(X) if hasattr(self.make_model(), "categorical_features") else {}
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
-        start = getattr(self, "scorer_", None) if getattr(self, "warm_start", False) else None
         model = self.make_model()
         if model is not self:
             check_parameters(model)
-        self.scorer_ = model.train(self.make_loss(), data, monitor, start)
+        self.scorer_ = self.finished(model.train(self.make_loss(), data, monitor, self.start()))
 
-    def _takes(self, n_outputs: int) -> bool:
-        return self.make_loss().takes(n_outputs)
+    def start(self) -> Scorer | None:
+        """The trained model to continue from; None without ``warm_start``."""
+        known = hasattr(self, "scorer_") and getattr(self, "warm_start", False)
+        return self.scorer_.model if known else None
+
+    def finished(self, model: Scorer) -> Scorer:
+        """The scorer of a trained model: its output, or its several outputs as the loss combines them."""
+        loss = self.make_loss()
+        return CombinedScorer(model, loss) if loss.combines else model
 
     def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
         card, model = super()._card(data, monitor), self.make_model()
@@ -715,7 +573,3 @@ class GradientTrained(Ranker):
         if getattr(model, "refit", False) and monitor.valid is not None and not monitor.interrupted:
             card["refit"] = {"queries": data.n_queries + monitor.valid.n_queries}
         return card
-
-    def score_rows(self, data: RankingDataset) -> np.ndarray:
-        """Score of each row of a dataset, in its order."""
-        return self.make_loss().ranking_scores(super().score_rows(data))

@@ -113,12 +113,12 @@ class Blend(Ranker):
             raise DataError("calibration and n_best need labels, but the data has none")
         for ranker in rankers:
             ranker.check_fitted()
-            data = ranker._columns.aligned(data)
-            ranker._check_features(data)
+            data = ranker.columns_in.aligned(data)
+            ranker.check_features(data)
         scores = [ranker.score_rows(data) for ranker in rankers]
         blend._keep(list(rankers), scores, blend._weights(len(rankers)), data)
-        blend._note(data, Monitor())
-        blend._calibrate(data)
+        blend.note_training(data, Monitor())
+        blend.calibrate_on(data)
         return blend
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
@@ -160,7 +160,7 @@ class Blend(Ranker):
     def members_(self) -> list[Ranker]:
         """The trained rankers."""
         self.check_fitted()
-        rankers: Any = self.scorer_.rankers  # whoever trains a blend gives it rankers
+        rankers: Any = self.scorer_.members  # whoever trains a blend gives it rankers
         return list(rankers)
 
     def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
@@ -210,12 +210,9 @@ class Blend(Ranker):
             raise DataError(f"weights={self.weights!r}; give one number above 0 for each of the {n} members")
         return weights
 
-    def check_missing(self, data: RankingDataset, name: str) -> None:
-        """Raise an error if values are missing."""
-        strict = [ranker for ranker in self.parts() if not ranker.allow_nan]
-        plain = [ranker for ranker in strict if not isinstance(ranker, Blend)]
-        for ranker in plain[:1] or strict:  # one pass over the data covers all members that reject missing values
-            ranker.check_missing(data, name)
+    def untrainable_part(self) -> str:
+        """Name of a member that does not accept missing values."""
+        return next((part for ranker in self.parts() if (part := ranker.untrainable_part())), "")
 
 
 def _ranker(member: Any) -> Ranker:

@@ -93,7 +93,6 @@ class Cascade(Ranker):
     """
 
     effort: ClassVar[str | None] = None
-    sums_features: ClassVar[bool] = False
     search_space: ClassVar[SearchSpace] = {"max_loss": Real(0.0003, 0.01, log=True)}
     # trees bin features by counting rows, so weighting a row is not exactly the same as repeating it
     _test_settings: ClassVar[dict[str, Any]] = {"stages": ("ListNet", "LinearRegression"), "keep": (6,)}
@@ -138,7 +137,7 @@ class Cascade(Ranker):
         with monitor.training(len(stages), "Cascade"):
             for number, stage in enumerate(stages):
                 if number and keep is not None:
-                    before = CascadeScorer(tuple(members), np.array(keep[: number - 1], np.int64), tuple(columns))
+                    before = CascadeScorer.of(data.n_features, members, keep[: number - 1], columns[:number])
                     scores, reached = before.run(data, self.n_jobs)
                     rows = best_rows(scores, reached[-1], data.offsets, keep[number - 1])
                 members.append(self._trained(stage, some_rows(data, rows), monitor.valid, columns[number]))
@@ -147,7 +146,7 @@ class Cascade(Ranker):
         self._tried: list[dict[str, Any]] = []
         if keep is None:
             keep = self._cheapest(members, columns, costs, evaluated)
-        self.scorer_ = CascadeScorer(tuple(members), np.array(keep, np.int64), tuple(columns))
+        self.scorer_ = CascadeScorer.of(data.n_features, members, keep, columns)
         _, reached = self.scorer_.run(evaluated, self.n_jobs)
         self._cost = _cost(reached, columns, costs, evaluated.n_rows)
         if monitor.valid is not None:
@@ -203,7 +202,7 @@ class Cascade(Ranker):
         for keep in itertools.product(sizes, repeat=len(members) - 1):
             if any(b > a for a, b in itertools.pairwise(keep)):
                 continue
-            scorer = CascadeScorer(tuple(members), np.array(keep, np.int64), tuple(columns))
+            scorer = CascadeScorer.of(valid.n_features, members, keep, columns)
             scores, reached = scorer.run(valid, self.n_jobs)
             value = measure.mean(measure.per_query(Scored(valid, scores, n_jobs=self.n_jobs)))
             cost = _cost(reached, columns, costs, valid.n_rows)
@@ -239,15 +238,11 @@ class Cascade(Ranker):
         cascade = {"cost": self.__dict__.pop("_cost"), "tried": self.__dict__.pop("_tried")}
         return super()._card(data, monitor) | {"cascade": cascade}
 
-    def _check_learned(self) -> None:
-        if any(columns.max(initial=-1) >= self.n_features_in_ for columns in self.scorer_.columns):
-            raise DataError(f"array 'columns' names a feature beyond the {self.n_features_in_} of the Cascade")
-
     @property
     def members_(self) -> list[Ranker]:
         """The trained stages."""
         self.check_fitted()
-        return list(self.scorer_.rankers)
+        return list(self.scorer_.members)
 
     @property
     def keep_(self) -> tuple[int, ...]:

@@ -62,14 +62,14 @@ class ChosenPenalty:
 
     def _forget(self) -> None:
         """Drop what an earlier fit chose; a fit that failed leaves it with the model that it belongs to."""
-        for known in self._chosen():
+        for known in self.chosen_parameters():
             del self.__dict__[f"{known}_"]
 
     def _others(self, data: RankingDataset, enough: bool) -> dict[str, Any]:
         """Values of the parameters that are settled together with the penalty; whether values can be compared."""
         return {}
 
-    def _chosen(self) -> dict[str, Any]:
+    def chosen_parameters(self) -> dict[str, Any]:
         """The penalty that was chosen, and what was settled with it."""
         names = (self._penalty[0], *self._settled_too)
         return {name: getattr(self, f"{name}_") for name in names if hasattr(self, f"{name}_")}
@@ -118,11 +118,11 @@ class ChosenPenalty:
 
     def settled(self: Any) -> dict[str, Any]:
         """Parameters chosen while training, for retraining this ranker."""
-        return super().settled() | self._chosen()  # type: ignore[misc,no-any-return]
+        return super().settled() | self.chosen_parameters()  # type: ignore[misc,no-any-return]
 
     def _card(self: Any, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
         card: dict[str, Any] = super()._card(data, monitor)  # type: ignore[misc]
-        if chosen := self._chosen():
+        if chosen := self.chosen_parameters():
             card["chosen"] = card.get("chosen", {}) | chosen
         return card
 

@@ -6,7 +6,7 @@ import copy
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from plackett.data.trained_columns import TrainedColumns
 from plackett.measures.base import Measure
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
-from plackett.scorers.early_exit import EarlyExitScorer, leaf_spread, unsettled_rows
+from plackett.scorers.early_exit import EarlyExitScorer, exit_scorer, leaf_spread, trees_of, unsettled_rows
 from plackett.scorers.nested import best_rows, lift
 from plackett.scorers.trees.scorer import TreeScorer
 
@@ -26,16 +26,12 @@ if TYPE_CHECKING:
 
 __all__ = ["early_exit"]
 
-R = TypeVar("R")
-
 #: Exits to try: shares of the trees, and numbers of documents that go on.
 _SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 _KEEP = (10, 15, 20, 30, 50, 100)
 #: The slack of proximity, in standard deviations of the scores within lists, and the gap of a settled list.
 _FACTORS = (0.1, 0.25, 0.5, 1.0, 2.0)
 _GAPS = (0.0, 0.01, 0.03, 0.1, 0.3)
-#: Exits of ``predict(exit=…)`` whose kernels are kept.
-_KEPT = 8
 #: Documents at the top of a list that should stay the same.
 _TOP = 10
 
@@ -154,7 +150,7 @@ def early_exit(
         )  # fmt: skip
     if isinstance(getattr(ranker, "scorer_", None), EarlyExitScorer):
         raise DataError(f"this {type(ranker).__name__} has an early exit already; give the ranker without it")
-    scorer = _trees(ranker)
+    scorer = trees_of(getattr(ranker, "scorer_", None), type(ranker).__name__)
     total = scorer.trees.n_trees
     if total < 2:
         raise DataError(f"an early exit needs two trees or more; this {type(ranker).__name__} has {total}")
@@ -275,9 +271,9 @@ def _frame(tried: Sequence[_Trial]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=columns, orient="row").with_columns(pl.Series("frontier", frontier))
 
 
-def _with(best: _Trial, ranker: R, scorer: TreeScorer, rule: str, trials: _Trials) -> R:
+def _with(best: _Trial, ranker: Any, scorer: TreeScorer, rule: str, trials: _Trials) -> Any:
     """A copy of the ranker with an exit, which its card describes."""
-    exiting: Any = copy.copy(ranker)
+    exiting = copy.copy(ranker)
     exiting.scorer_ = exit_scorer(scorer, best.trees, best.keep, best.slack, best.settled)
     exiting.card_ = exiting.card_ | {
         "exit": {
@@ -302,49 +298,6 @@ def _of_pipeline(pipeline: Any, data: RankingDataset, **settings: Any) -> EarlyE
     exiting = copy.copy(pipeline)
     exiting.steps = [*pipeline.steps[:-1], (name, step_exit.ranker)]
     return replace(step_exit, ranker=exiting)
-
-
-def _trees(ranker: Any) -> TreeScorer:
-    """The trees of a ranker, without the exit that they may have."""
-    scorer = getattr(ranker, "scorer_", None)
-    if isinstance(scorer, EarlyExitScorer):
-        scorer = scorer.trees
-    if not isinstance(scorer, TreeScorer) or scorer.linear_leaves or scorer.trees.n_outputs != 1:
-        raise DataError(
-            f"an early exit needs a fitted ranker with trees of constant leaves and one output, not this "
-            f"{type(ranker).__name__}"
-        )
-    return scorer
-
-
-def with_exit(ranker: R, exit: Any) -> R:
-    """A copy of a ranker with an exit after s trees for all but the best k documents; recent copies are cached."""
-    trees = _trees(ranker)
-    total = trees.trees.n_trees
-    whole = isinstance(exit, Sequence) and len(exit) == 2 and all(isinstance(n, (int, np.integer)) for n in exit)
-    if not whole or not 1 <= exit[0] < total or exit[1] < 1:
-        raise DataError(
-            f"exit={exit!r}; give True, False, or two whole numbers: trees from 1 to {total - 1}, documents from 1"
-        )
-    known = trees.__dict__.setdefault("exits", {})
-    scorer = known.get(tuple(exit))
-    if scorer is None:
-        if len(known) >= _KEPT:
-            known.clear()
-        scorer = known[tuple(exit)] = exit_scorer(trees, int(exit[0]), int(exit[1]))
-    exiting = copy.copy(ranker)
-    exiting.scorer_ = scorer  # type: ignore[attr-defined]
-    return exiting
-
-
-def exit_scorer(
-    scorer: TreeScorer, trees: int, keep: int, slack: float = 0.0, settled: float = np.inf
-) -> EarlyExitScorer:
-    """The scorer with one exit: the first trees for all documents of a list, the others for the best of them."""
-    lists = None if settled == np.inf else np.array([float(settled)])
-    return EarlyExitScorer(
-        scorer, np.array([trees]), np.array([keep]), np.array([float(slack)]), np.array([-np.inf]), lists
-    ).checked()
 
 
 def _first(scores: np.ndarray, data: RankingDataset) -> np.ndarray:

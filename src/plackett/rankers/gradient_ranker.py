@@ -77,11 +77,6 @@ class GradientRanker(GradientTrained):
         return {} if name is None else {"model": replace(model, **{name: rounds})}
 
     @property
-    def sums_features(self) -> bool:  # type: ignore[override]
-        """Whether a score is a sum over features: not if the loss combines several outputs."""
-        return type(self.make_loss()).ranking_scores is Loss.ranking_scores
-
-    @property
     def allow_nan(self) -> bool:  # type: ignore[override]
         """Whether NaN features are treated as missing values; decided by the model."""
         return self.make_model().allow_nan

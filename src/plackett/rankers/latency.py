@@ -144,17 +144,11 @@ def latency(
     microseconds = np.median(times[1:], axis=0)
     documents = np.array([part.n_rows for part in lists])
     last = last_step(ranker)
-    trees = _trees(last)
+    trees = last.scorer_.tree_arrays
     n_trees = 1 if trees is None else trees.n_trees
     per_call, slope = _line(documents * float(n_trees), microseconds)
-    per_document = 0.0 if feature_costs is None else _cost(last, trees, np.asarray(feature_costs, np.float64), ranker)
+    per_document = 0.0 if feature_costs is None else _cost(last, np.asarray(feature_costs, np.float64), ranker)
     return Latency(documents, microseconds, n_trees, per_call, 1e3 * slope, per_document, float(budget_ms))
-
-
-def _trees(ranker: Any) -> Any:
-    """The trees of a ranker, with an early exit or without; None if it has none."""
-    scorer = ranker.scorer_.trees if ranker.scorer_.kind == "early_exit" else ranker.scorer_
-    return scorer.trees if scorer.kind == "trees" else None
 
 
 def _line(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
@@ -171,15 +165,12 @@ def _line(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     return constant, slope
 
 
-def _cost(ranker: Any, trees: Any, costs: np.ndarray, model: Any) -> float:
+def _cost(ranker: Any, costs: np.ndarray, model: Any) -> float:
     """Microseconds for the features of a document that are used."""
     size = int(getattr(model, "n_features_in_", ranker.n_features_in_))
     if costs.shape != (size,) or not (costs >= 0).all() or not np.isfinite(costs).all():
         raise DataError(f"feature_costs has shape {costs.shape}; give {size} numbers of 0 or more, one per feature")
     used = np.ones(size, bool)
     if model is ranker:  # behind a pipeline all features are computed
-        if trees is not None:
-            used = np.isin(np.arange(size), trees.feature)
-        elif ranker.scorer_.kind == "linear" and ranker.scorer_.weights.shape[0] == size:
-            used = (ranker.scorer_.weights != 0).any(axis=1)
+        used = ranker.scorer_.used_features(size)
     return float(costs[used].sum())

@@ -3,27 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from plackett._base.errors import DataError
 from plackett._base.estimator import Parameters
 from plackett._base.process import is_own_process
-from plackett.rankers.fused import FusedPipeline
-from plackett.scorers.plain_values import from_plain, to_plain
-
-_COLUMNS = ("n_features_in_", "feature_names_in_", "_columns_in")
-#: Transformers that can be saved, with the module that has them and what they learned.
-TRANSFORMERS = {
-    "QueryNormalizer": ("plackett.data.query_normalizer", _COLUMNS),
-    "Imputer": ("plackett.data.imputer", (*_COLUMNS, "statistics_", "indicator_features_")),
-    "OrderedTargetEncoder": ("plackett.data.target_encoding", ("n_features_in_", "statistics_", "categories_")),
-    "GreedySelector": ("plackett.feature_selection.greedy", (*_COLUMNS, "selected_")),
-    "CheapestSelector": ("plackett.feature_selection.cheapest_selector", (*_COLUMNS, "selected_")),
-}
-
+from plackett.scorers.fused import FusedPipeline
+from plackett.scorers.steps import described, made
 
 if TYPE_CHECKING or not is_own_process():
     from sklearn.pipeline import Pipeline as _Steps
@@ -54,7 +41,7 @@ class Pipeline(_Steps):
 
     It differs from scikit-learn's `Pipeline` in two ways. `predict` passes ``qid`` to every step that takes it,
     whether metadata routing is enabled or not. Arrays and datasets are checked and grouped once for all steps
-    (`plackett.rankers.fused`); scores are bit-identical.
+    (`plackett.scorers.fused`); scores are bit-identical.
 
     Parameters
     ----------
@@ -96,44 +83,12 @@ def take_apart(model: Any) -> tuple[Any, list[dict[str, Any]] | None]:
     """The ranker at the end of a pipeline and a description of its steps; None if the model is not a pipeline."""
     if not hasattr(model, "steps"):
         return model, None
-    steps = [_described(name, step) for name, step in model.steps[:-1]]
+    steps = [described(name, step) for name, step in model.steps[:-1]]
     name, ranker = model.steps[-1]
     return ranker, [*steps, {"step": name}]
 
 
-def _described(name: str, step: Any) -> dict[str, Any]:
-    kind = type(step).__name__
-    if kind not in TRANSFORMERS or type(step).__module__ != TRANSFORMERS[kind][0]:
-        raise DataError(
-            f"step {name!r} of the pipeline is a {kind}; a pipeline can be saved whose steps before the ranker are "
-            f"plackett's own ({', '.join(TRANSFORMERS)}; Imputer replaces SimpleImputer). Save the ranker alone, and "
-            "keep the other steps with the tool they come from"
-        )
-    learned = {key: getattr(step, key) for key in TRANSFORMERS[kind][1] if hasattr(step, key)}
-    return {
-        "step": name,
-        "transformer": kind,
-        "parameters": {key: to_plain(value, f"{name}__{key}") for key, value in step.get_params().items()},
-        "fitted": {key: to_plain(value, key) for key, value in learned.items()},
-    }
-
-
 def put_together(ranker: Any, steps: list[dict[str, Any]]) -> Any:
     """Rebuild the pipeline from the result of `take_apart`."""
-    made = [(str(description["step"]), _made(description)) for description in steps[:-1]]
-    return Pipeline([*made, (str(steps[-1]["step"]), ranker)])
-
-
-def _made(description: dict[str, Any]) -> Any:
-    kind = description["transformer"]
-    if kind not in TRANSFORMERS:
-        raise DataError(f"the transformer {kind!r} is not known to this version of plackett")
-    module, learned = TRANSFORMERS[kind]
-    step = getattr(import_module(module), kind)(**{k: from_plain(v) for k, v in description["parameters"].items()})
-    for key, value in description["fitted"].items():
-        if key not in learned:
-            raise DataError(f"{kind} has no attribute {key!r}")
-        setattr(step, key, np.array(value, dtype=object) if isinstance(value, list) else int(value))
-    if hasattr(step, "_restored"):
-        step._restored()
-    return step
+    before = [(str(description["step"]), made(description)) for description in steps[:-1]]
+    return Pipeline([*before, (str(steps[-1]["step"]), ranker)])

@@ -114,7 +114,7 @@ def prune(
     pruned = {"method": method, "trees": n_trees, "of": len(trees), "weights": reweight}
     pruned |= {"measure": str(trees_as_features.measure), "value": float(value)}
     small.card_ = {name: entry for name, entry in ranker.card_.items() if name != "validation"} | {"pruned": pruned}
-    small._calibrate(data)
+    small.calibrate_on(data)
     small.note_distribution(data)
     return small
 
@@ -123,13 +123,13 @@ def _taken_apart(
     ranker: Any, data: RankingDataset, n_jobs: int | None
 ) -> tuple[dict[str, str], list[dict[str, str]], np.ndarray]:
     """Header and trees of the ensemble, and the output of each tree for each document."""
-    scorer = getattr(ranker, "scorer_", None)
+    scorer = ranker.scorer_.model if hasattr(ranker, "scorer_") else None
     if not isinstance(scorer, TreeScorer):
         raise DataError(f"prune needs a fitted tree ranker, but {type(ranker).__name__} has no trees or is not fitted")
     head, trees = split_trees(scorer.text)
     if head["num_class"] != "1":
         raise DataError(f"{type(ranker).__name__} has {head['num_class']} scores per document; prune takes one")
-    ranker._check_features(data)
+    ranker.check_features(data)
     outputs = np.empty((len(trees), data.n_rows))
     values = [np.array(tree["leaf_value"].split(), np.float64) for tree in trees]
     for start in range(0, data.n_rows, _ROWS):

@@ -99,7 +99,7 @@ def robust_training(
         model.alpha = fitted.alpha_
     # start from the ordinary ranker: equal scores have no order to protect
     trained = GradientRanker(loss=loss, model=model, n_jobs=ranker.n_jobs, verbose=False, warm_start=True)
-    trained = train_quietly(trained, fitted._prepared(data), start=fitted)
+    trained = train_quietly(trained, fitted.prepared(data), start=fitted)
     robust = copy.copy(fitted)
     robust.scorer_ = trained.scorer_
     robust.note_distribution(data)

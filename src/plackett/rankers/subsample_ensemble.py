@@ -62,7 +62,6 @@ class SubsampleEnsemble(Wrapper):
     Breiman: Pasting small votes for classification in large databases and on-line. Machine Learning 36, 1999.
     """
 
-    sums_features: ClassVar[bool] = True
     search_space: ClassVar[SearchSpace] = {"fraction": (0.1, 0.3, 0.5)}
     _test_settings: ClassVar[dict[str, Any]] = {"base": "ListNet(alpha=1.0)", "n_members": 3, "fraction": 1.0}
 
@@ -96,4 +95,4 @@ class SubsampleEnsemble(Wrapper):
     def members_(self) -> list[Ranker]:
         """The trained rankers."""
         self.check_fitted()
-        return list(self.scorer_.rankers)
+        return list(self.scorer_.members)

@@ -16,7 +16,6 @@ from plackett.evaluation.churn import Churn, churn, mean_replaced
 from plackett.models.linear import Linear, train_near
 from plackett.rankers.base import GradientTrained, Ranker
 from plackett.rankers.blend import Blend
-from plackett.scorers.linear import LinearScorer
 
 if TYPE_CHECKING:
     import polars as pl
@@ -130,8 +129,9 @@ def _candidates(old: Ranker, data: RankingDataset) -> tuple[str, Iterator[tuple[
             ranker, model = copy.copy(fresh), copy.copy(old.make_model())  # type: ignore[attr-defined]
             # the strength of the penalty that cross-validation chose on the new data
             model.alpha = getattr(fresh, "alpha_", model.alpha)
-            part = ranker._prepared(ranker._columns.aligned(data))
-            ranker.scorer_ = train_near(model, old.make_loss(), part, old.scorer_, rho)  # type: ignore[attr-defined]
+            part = ranker.prepared(ranker.columns_in.aligned(data))
+            near_old = train_near(model, old.make_loss(), part, old.scorer_.model, rho)  # type: ignore[attr-defined]
+            ranker.scorer_ = ranker.finished(near_old)  # type: ignore[attr-defined]
             ranker.note_distribution(part)
             return ranker
 
@@ -144,7 +144,7 @@ def _candidates(old: Ranker, data: RankingDataset) -> tuple[str, Iterator[tuple[
 
 
 def _is_linear(ranker: Ranker) -> bool:
-    if not isinstance(ranker, GradientTrained) or not isinstance(ranker.scorer_, LinearScorer):
+    if not isinstance(ranker, GradientTrained) or ranker.scorer_.line is None:
         return False
     model, loss = ranker.make_model(), ranker.make_loss()
     return isinstance(model, Linear) and loss.has_value and loss.smooth and model.l1_ratio == 0.0

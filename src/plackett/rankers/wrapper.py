@@ -47,7 +47,6 @@ class Wrapper(Ranker):
     """
 
     effort: ClassVar[str | None] = None
-    sums_features: ClassVar[bool] = False
     # an interrupt ends a member, not a round of the wrapper
     _test_skips: ClassVar[tuple[str, ...]] = ("interrupt",)
 
@@ -72,7 +71,7 @@ class Wrapper(Ranker):
         if member.early_stopping_rounds is None:
             member.early_stopping_rounds = self.early_stopping_rounds
         if isinstance(like, ChosenPenalty):
-            member.set_params(**like._chosen())
+            member.set_params(**like.chosen_parameters())
         return member
 
     def _trained(self, data: RankingDataset, valid: RankingDataset | None, like: Ranker | None = None) -> Ranker:
@@ -101,13 +100,6 @@ class Wrapper(Ranker):
 class SingleMember(Wrapper):
     """Base class of wrappers that end with one trained base ranker, on the features as given."""
 
-    @property
-    def sums_features(self) -> bool:  # type: ignore[override]
-        """Whether scores are sums over features: if those of the base ranker are."""
-        if not hasattr(self, "scorer_") or self.scorer_.kind != "blend":
-            return True
-        return all(ranker.scorer_.kind in ("linear", "trees", "blend") for ranker in self.scorer_.rankers)
-
     def _end_with(self, member: Ranker) -> None:
         """Use this ranker."""
         self.scorer_ = BlendScorer((member,), np.ones(1))
@@ -116,7 +108,7 @@ class SingleMember(Wrapper):
     def member_(self) -> Ranker:
         """The trained base ranker."""
         self.check_fitted()
-        return self.scorer_.rankers[0]
+        return self.scorer_.members[0]
 
 
 def train_quietly(

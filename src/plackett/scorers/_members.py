@@ -5,35 +5,32 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from copy import copy
-from typing import Any, Protocol, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.catalogue import items
 from plackett.data.dataset import RankingDataset
-from plackett.scorers.plain_values import from_plain
+from plackett.scorers.base import Scorer, Size
+from plackett.scorers.fields import Arrays, Field, Sizes, declared
+from plackett.scorers.member import Member
 
 
-class Member(Protocol):
-    """What a scorer asks of a ranker inside it."""
+class Trainable(Protocol):
+    """What a scorer that trains while it predicts asks of the ranker to train."""
 
-    n_features_in_: int
-    n_jobs: int | None
-    scorer_: Any
-
-    def score_rows(self, data: RankingDataset) -> np.ndarray:
-        """Score of each row of a dataset."""
-
-    def trained_copy(self, data: RankingDataset) -> Self:
+    def trained_copy(self, data: RankingDataset) -> Member:
         """A copy that is trained on a dataset."""
 
-    def pack(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """The fitted ranker as JSON and named arrays."""
 
-    @classmethod
-    def unpack(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
-        """The ranker that `pack` wrote."""
+def is_trainable(value: Any) -> bool:
+    """Whether this is a ranker to train.
+
+    >>> is_trainable("LinearRegression")
+    False
+    """
+    return hasattr(value, "trained_copy")
 
 
 def unlabelled(
@@ -53,12 +50,36 @@ def member_scores(ranker: Member, data: RankingDataset, n_jobs: int | None) -> n
     return member.score_rows(data)
 
 
-def unpack_base(text: Any) -> Member:
-    """An untrained ranker, from its parameters as `to_plain` writes them."""
-    base: Member = from_plain(text)
-    if not hasattr(base, "trained_copy"):
-        raise DataError("the base ranker of the model is damaged")
-    return base
+class WithMembers(Scorer):
+    """Base class of scorers with trained rankers inside, which may need all there is to know about the lists."""
+
+    reads_queries: ClassVar[bool] = True
+    reads_relations: ClassVar[bool] = True
+
+    @property
+    def list_aware(self) -> bool:
+        """Whether a document's score depends on its list: true if it does for any member."""
+        return any(member.scorer_.list_aware for member in self.members)
+
+    @property
+    def size(self) -> Size | None:
+        """What it takes and gives."""
+        return Size("members", self.members[0].n_features_in_)
+
+    def predict(
+        self,
+        X: Any,
+        offsets: np.ndarray,
+        n_jobs: int | None = None,
+        query_features: np.ndarray | None = None,
+        relations: Any = None,
+    ) -> np.ndarray:
+        """Score of each row."""
+        return self.score_lists(unlabelled(X, offsets, query_features, relations), n_jobs)
+
+    def score_lists(self, data: RankingDataset, n_jobs: int | None) -> np.ndarray:
+        """Score of each row of a dataset without labels."""
+        raise NotImplementedError
 
 
 def pack_members(rankers: Sequence[Member]) -> dict[str, np.ndarray]:
@@ -72,7 +93,9 @@ def pack_members(rankers: Sequence[Member]) -> dict[str, np.ndarray]:
 
 
 def unpack_members(arrays: dict[str, np.ndarray]) -> tuple[Member, ...]:
-    """The rankers that `pack_members` wrote. Their classes are looked up in the catalogue."""
+    """The rankers that `pack_members` wrote, as models that score."""
+    from plackett.scorers.model import ScoringModel
+
     headers = json.loads(arrays["members"].tobytes())
     if not isinstance(headers, list) or not 0 < len(headers) <= len(arrays):  # every member has arrays
         raise DataError("the members of the model are damaged")
@@ -81,15 +104,7 @@ def unpack_members(arrays: dict[str, np.ndarray]) -> tuple[Member, ...]:
         number, dot, rest = name.partition(".")
         if dot and number.isdecimal() and int(number) < len(parts):
             parts[int(number)][rest] = array
-    return tuple(_class(header["algorithm"]).unpack(header, part) for header, part in zip(headers, parts, strict=True))
-
-
-def _class(algorithm: str) -> type[Member]:
-    for item in items("ranker"):
-        if item.symbol == algorithm:
-            member: type[Member] = item.load()
-            return member
-    raise DataError(f"holds a {algorithm!r}, which this version of plackett does not have")
+    return tuple(ScoringModel(header, part) for header, part in zip(headers, parts, strict=True))
 
 
 def same_features(rankers: Sequence[Member]) -> tuple[Member, ...]:
@@ -99,3 +114,21 @@ def same_features(rankers: Sequence[Member]) -> tuple[Member, ...]:
             numbers = [each.n_features_in_ for each in rankers]
             raise DataError(f"array 'members' has rankers of different numbers of features: {numbers}")
     return tuple(rankers)
+
+
+@dataclass(frozen=True)
+class _Members(Field):
+    same_features: bool
+
+    def write(self, name: str, value: Any) -> Arrays:
+        return pack_members(value)
+
+    def read(self, name: str, arrays: Arrays, sizes: Sizes) -> Any:
+        value = unpack_members(arrays)
+        sizes["members"] = len(value)
+        return same_features(value) if self.same_features else value
+
+
+def trained(*, same_features: bool = True) -> Any:
+    """Trained rankers; their number is the dimension ``members``."""
+    return declared(_Members(same_features))

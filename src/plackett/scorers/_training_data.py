@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from plackett._files.checks import offsets_fit
 from plackett.data.dataset import RankingDataset
 from plackett.data.preferences import Preferences
 from plackett.data.relations import Relation
+from plackett.scorers.fields import Arrays, Field, Sizes, declared
 
 _FIELDS = ("y", "sample_weight", "query_weight", "query_features")
 _PAIRS = ("winner", "loser", "margin", "weight")
@@ -74,3 +76,22 @@ def _table(arrays: dict[str, np.ndarray]) -> Any:
     table = csr_matrix((arrays["X.data"], arrays["X.indices"], arrays["X.indptr"]), shape=shape)
     table.check_format()
     return table
+
+
+@dataclass(frozen=True)
+class _Dataset(Field):
+    def write(self, name: str, value: RankingDataset) -> Arrays:
+        return pack_data(value)
+
+    def read(self, name: str, arrays: Arrays, sizes: Sizes) -> RankingDataset:
+        value = unpack_data(arrays)
+        sizes |= {"queries": value.n_queries, "features": value.n_features}
+        return value
+
+    def is_absent(self, name: str, arrays: Arrays) -> bool:
+        return "offsets" not in arrays
+
+
+def dataset() -> Any:
+    """Training data; they decide the dimensions ``queries`` and ``features``."""
+    return declared(_Dataset())

@@ -10,13 +10,18 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._files.checks import offsets_fit
 from plackett._kernels.kernel import kernel, over_queries
-from plackett.scorers.base import Size
+from plackett.data.dense import dense
+from plackett.scorers.base import Contributions, Importance, Scorer, Size
+from plackett.scorers.fields import array
+from plackett.scorers.parts import Line, Part, Steps
 
 __all__ = ["AdditiveScorer"]
 
 _BLOCK_ROWS = 4096
 #: Up to this many edges are compared one by one in vector registers, which is faster than bisection.
 _COUNTED = 16
+#: Rows that importance looks at, at most.
+_IMPORTANCE_ROWS = 10_000
 
 
 class FeatureFunction(NamedTuple):
@@ -27,9 +32,14 @@ class FeatureFunction(NamedTuple):
     slope: float
     missing: float
 
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        """What it adds for each value of the feature."""
+        values = self.values[np.searchsorted(self.edges, x, side="left")]
+        return np.where(np.isnan(x), self.missing, values + (self.slope * x if self.slope else 0.0))
+
 
 @dataclass(frozen=True)
-class AdditiveScorer:
+class AdditiveScorer(Scorer):
     r"""Scores :math:`\sum_j g_j(x_j)` with one function per feature, piecewise constant plus linear.
 
     Parameters
@@ -58,14 +68,14 @@ class AdditiveScorer:
     """
 
     kind: ClassVar[str] = "additive"
-    list_aware: ClassVar[bool] = False
-    n_features: np.ndarray
-    features: np.ndarray
-    first: np.ndarray
-    edges: np.ndarray
-    values: np.ndarray
-    slopes: np.ndarray
-    missing: np.ndarray
+    cheap: ClassVar[bool] = True
+    n_features: np.ndarray = array("1", np.int64)
+    features: np.ndarray = array("used", np.int64, least=0)
+    first: np.ndarray = array("used+1", np.int64)
+    edges: np.ndarray = array("edges", np.float32)
+    values: np.ndarray = array("values")
+    slopes: np.ndarray = array("used")
+    missing: np.ndarray = array("used")
 
     @property
     def size(self) -> Size:
@@ -96,45 +106,47 @@ class AdditiveScorer:
             self.edges[a:b], self.values[a + k : b + k + 1], float(self.slopes[k]), float(self.missing[k])
         )
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The scorer as named arrays."""
-        return {name: getattr(self, name) for name in _ARRAYS}
+    def used_features(self, n_features: int) -> np.ndarray:
+        """The features with a function."""
+        return np.isin(np.arange(n_features), self.features)
 
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> AdditiveScorer:
-        """The scorer that `to_arrays` wrote."""
-        try:
-            scorer = cls(**{name: np.array(arrays[name], dtype) for name, dtype in _ARRAYS.items()})
-        except (KeyError, ValueError) as error:
-            raise DataError(f"the additive model is damaged ({error})") from None
-        n = scorer.features.size
-        sizes = {"n_features": 1, "first": n + 1, "slopes": n, "missing": n, "values": scorer.edges.size + n}
-        for name, size in sizes.items():
-            if getattr(scorer, name).shape != (size,):
-                raise DataError(f"the additive model is damaged ({name} has shape {getattr(scorer, name).shape})")
-        inner = np.ones(max(scorer.edges.size - 1, 0), bool)  # edges ascend, but not from one feature to the next
-        inner[scorer.first[(scorer.first > 0) & (scorer.first < scorer.edges.size)] - 1] = False
-        bounds = np.concatenate(([-1], scorer.features, scorer.n_features))
-        if (
-            scorer.edges.ndim != 1
-            or (bounds[1:] <= bounds[:-1]).any()  # a difference might overflow
-            or not offsets_fit(scorer.first, scorer.edges.size)
-            or not (np.diff(scorer.edges)[inner] > 0).all()
-            or not all(np.isfinite(getattr(scorer, name)).all() for name in ("edges", "values", "slopes", "missing"))
-        ):
-            raise DataError("the additive model is damaged (its features, edges or values do not form functions)")
-        return scorer
+    def relative_contributions(self, X: np.ndarray, background: np.ndarray) -> Contributions:
+        """The function of each feature minus its mean over the background."""
+        parts = np.zeros(X.shape)
+        base = 0.0
+        for j in self.features.tolist():
+            function = self.function(j)
+            mean = float(function(background[:, j]).mean())
+            parts[:, j] = function(X[:, j]) - mean
+            base += mean
+        return Contributions(parts, base, "additive")
 
+    def importance(self, X: Any) -> Importance:
+        """Standard deviation of the function of each feature."""
+        rows = np.linspace(0, X.shape[0] - 1, min(X.shape[0], _IMPORTANCE_ROWS)).astype(np.int64)
+        some = dense(X[rows])
+        values = self.relative_contributions(some, some).values
+        return Importance(values.std(axis=0), "standard deviation of its function")
 
-_ARRAYS: dict[str, Any] = {
-    "n_features": np.int64,
-    "features": np.int64,
-    "first": np.int64,
-    "edges": np.float32,
-    "values": np.float64,
-    "slopes": np.float64,
-    "missing": np.float64,
-}
+    def export_parts(self) -> list[tuple[float, Part]]:
+        """The steps of each feature; slopes are a linear part."""
+        features = tuple(self.features.tolist())
+        parts: list[tuple[float, Part]] = [(1.0, Steps(features, tuple(self.function(j) for j in features)))]
+        if self.slopes.any():
+            weights = np.zeros(int(self.n_features[0]))
+            weights[self.features] = self.slopes
+            parts.append((1.0, Line(weights, 0.0)))
+        return parts
+
+    def check(self) -> None:
+        """The arrays form functions of features that are there: edges ascend for each of them."""
+        fits = self.values.size == self.edges.size + self.features.size
+        self.check_that(fits and offsets_fit(self.first, self.edges.size), "its values or edges do not form functions")
+        inner = np.ones(max(self.edges.size - 1, 0), bool)  # edges ascend, but not from one feature to the next
+        inner[self.first[(self.first > 0) & (self.first < self.edges.size)] - 1] = False
+        bounds = np.concatenate(([-1], self.features, self.n_features))
+        ascend = (bounds[1:] > bounds[:-1]).all() and (np.diff(self.edges)[inner] > 0).all()
+        self.check_that(bool(ascend), "its features or edges do not ascend")
 
 
 class AdditiveTerms:

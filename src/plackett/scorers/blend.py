@@ -3,67 +3,56 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
-from plackett.scorers._members import Member, member_scores, pack_members, same_features, unlabelled, unpack_members
-from plackett.scorers.base import Size, check_finite
+from plackett.data.dataset import RankingDataset
+from plackett.scorers._members import WithMembers, member_scores, trained
+from plackett.scorers.base import Contributions
+from plackett.scorers.fields import array
+from plackett.scorers.member import Member
+from plackett.scorers.parts import Part
 
 __all__ = ["BlendScorer"]
 
 
 @dataclass(frozen=True)
-class BlendScorer:
+class BlendScorer(WithMembers):
     """Trained rankers, and the factor of each one's score in the sum."""
 
     kind: ClassVar[str] = "blend"
-    #: Whether `predict` takes the features of the queries.
-    reads_queries: ClassVar[bool] = True
-    #: Whether `predict` takes the relations of the documents, for members that need them.
-    reads_relations: ClassVar[bool] = True
-    rankers: tuple[Member, ...]
-    factors: np.ndarray
+    members: tuple[Member, ...] = trained()
+    factors: np.ndarray = array("members")
 
-    @property
-    def list_aware(self) -> bool:
-        """Whether a document's score depends on its list: true if it does for any member."""
-        return any(ranker.scorer_.list_aware for ranker in self.rankers)
-
-    @property
-    def size(self) -> Size:
-        """What it takes and gives."""
-        return Size("members", self.rankers[0].n_features_in_)
-
-    def predict(
-        self,
-        X: Any,
-        offsets: np.ndarray,
-        n_jobs: int | None = None,
-        query_features: np.ndarray | None = None,
-        relations: Any = None,
-    ) -> np.ndarray:
-        """Score of each row."""
-        data = unlabelled(X, offsets, query_features, relations)
-        scores = np.zeros(X.shape[0])
-        for ranker, factor in zip(self.rankers, self.factors, strict=True):
-            scores += factor * self._scaled(member_scores(ranker, data, n_jobs), offsets)
+    def score_lists(self, data: RankingDataset, n_jobs: int | None) -> np.ndarray:
+        """Score of each row of a dataset without labels."""
+        scores = np.zeros(data.n_rows)
+        for member, factor in zip(self.members, self.factors, strict=True):
+            scores += factor * self._scaled(member_scores(member, data, n_jobs), data.offsets)
         return scores
 
     def _scaled(self, scores: np.ndarray, offsets: np.ndarray) -> np.ndarray:
         """The scores of a member as they are added up."""
         return scores
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The scorer as named arrays, those of member i with the prefix ``i.``."""
-        return {"factors": self.factors} | pack_members(self.rankers)
+    def contributions(self, X: Any, n_jobs: int | None = None) -> Contributions | None:
+        """The weighted sum over the members."""
+        values, base = np.zeros(X.shape), np.zeros(X.shape[0])
+        for member, factor in zip(self.members, self.factors, strict=True):
+            own = member.scorer_.contributions(X, n_jobs)
+            if own is None:
+                return None
+            values += factor * own.values
+            base += factor * own.base
+        return Contributions(values, base, "sum of members")
 
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
-        """The scorer that `to_arrays` wrote."""
-        factors, rankers = np.array(arrays["factors"]), same_features(unpack_members(arrays))
-        if factors.dtype != np.float64 or factors.shape != (len(rankers),):
-            raise DataError(f"a blend of {len(rankers)} rankers with factors of shape {factors.shape}")
-        check_finite({"factors": factors})
-        return cls(rankers, factors)
+    @property
+    def not_exportable(self) -> str:
+        """What its members are not either."""
+        return next((why for member in self.members if (why := member.scorer_.not_exportable)), "")
+
+    def export_parts(self) -> list[tuple[float, Part]]:
+        """The parts of all members."""
+        pairs = zip(self.members, self.factors.tolist(), strict=True)
+        return [(factor * own, part) for member, factor in pairs for own, part in member.scorer_.export_parts()]

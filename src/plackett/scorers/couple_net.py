@@ -7,33 +7,28 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
 from plackett.scorers._products import table_times
-from plackett.scorers.base import Size, check_finite
-from plackett.scorers.query_map import QueryMap
+from plackett.scorers.base import Scorer
+from plackett.scorers.fields import array
+from plackett.scorers.query_map import QueryMap, query_features
 from plackett.scorers.routed import features_of
 
 __all__ = ["CoupleNetScorer"]
 
 
 @dataclass(frozen=True)
-class CoupleNetScorer:
+class CoupleNetScorer(Scorer):
     """Scores x · (w₀ + B tanh(A z + a))."""
 
     kind: ClassVar[str] = "couple_net"
     #: Whether `predict` takes the features of the queries.
     reads_queries: ClassVar[bool] = True
     list_aware: ClassVar[bool] = True
-    query_map: QueryMap
+    query_map: QueryMap = query_features()
     #: Columns w₀ and B: features × (1 + hidden).
-    document_layer: np.ndarray
+    document_layer: np.ndarray = array("features units")
     #: A and, in the last row, a: (query features + 1) × hidden.
-    query_layer: np.ndarray
-
-    @property
-    def size(self) -> Size:
-        """What it takes and gives."""
-        return Size("document_layer", self.document_layer.shape[0])
+    query_layer: np.ndarray = array("z+1 units-1")
 
     def predict(
         self, X: Any, offsets: np.ndarray, n_jobs: int | None = None, query_features: np.ndarray | None = None
@@ -51,19 +46,3 @@ class CoupleNetScorer:
         """Score of each row by the weights of its query."""
         parts = table_times(X, self.document_layer, n_jobs)
         return (parts * np.repeat(chosen, np.diff(offsets), axis=0)).sum(axis=1)
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The scorer as named arrays."""
-        own = {"document_layer": self.document_layer, "query_layer": self.query_layer}
-        return own | self.query_map.to_arrays()
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> CoupleNetScorer:
-        """The scorer that `to_arrays` wrote."""
-        documents, queries = np.array(arrays["document_layer"]), np.array(arrays["query_layer"])
-        query_map = QueryMap.from_arrays(arrays)
-        fits = documents.ndim == queries.ndim == 2 and documents.dtype == queries.dtype == np.float64
-        if not fits or queries.shape != (query_map.n_features + 1, documents.shape[1] - 1):
-            raise DataError("the layers of the model are damaged")
-        check_finite({"document_layer": documents, "query_layer": queries})
-        return cls(query_map, documents, queries)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,17 +11,26 @@ import numpy as np
 
 from plackett._base.cached import cached_property
 from plackett._base.errors import DataError
-from plackett.scorers.base import Size
+from plackett.scorers.base import Scorer, Size
+from plackett.scorers.fields import array, inner
 from plackett.scorers.nested import best_rows, lift
+from plackett.scorers.trees.arrays import TreeArrays
 from plackett.scorers.trees.scorer import TreeScorer
 
 __all__ = ["EarlyExitScorer"]
 
-_TREES = "trees."
+#: Exits of ``predict(exit=…)`` whose kernels are kept.
+_KEPT = 8
+
+
+def _trees_only(kind: str) -> type[TreeScorer]:
+    if kind != TreeScorer.kind:
+        raise DataError(f"an early exit of {kind!r:.50}; expected trees")
+    return TreeScorer
 
 
 @dataclass(frozen=True)
-class EarlyExitScorer:
+class EarlyExitScorer(Scorer):
     """An ensemble with exits: after some trees, documents far from the top of their list leave.
 
     At exit e, a document goes on if its sum so far is at least the ``keep[e]``-th best of its list minus ``slack[e]``,
@@ -42,12 +52,16 @@ class EarlyExitScorer:
 
     kind: ClassVar[str] = "early_exit"
     list_aware: ClassVar[bool] = True
-    trees: TreeScorer
-    after: np.ndarray
-    keep: np.ndarray
-    slack: np.ndarray
-    floor: np.ndarray
-    settled: np.ndarray | None = None
+    trees: TreeScorer = inner(_trees_only)
+    after: np.ndarray = array("exits", np.int64, positive=True)
+    keep: np.ndarray = array("exits", np.int64, positive=True)
+    slack: np.ndarray = array("exits", finite=False, least=0)
+    floor: np.ndarray = array("exits", finite=False, least=-np.inf)
+    settled: np.ndarray | None = array("exits", finite=False, least=0, optional=True)
+    has_exit: ClassVar[bool] = True  # type: ignore[assignment]
+    not_exportable: ClassVar[str] = (  # type: ignore[assignment]
+        "has an early exit, which engines do not have; export the ranker it was made from"
+    )
 
     @cached_property
     def segments(self) -> list[TreeScorer]:
@@ -60,6 +74,24 @@ class EarlyExitScorer:
     def size(self) -> Size:
         """What it takes and gives."""
         return self.trees.size
+
+    @property
+    def tree_arrays(self) -> TreeArrays:
+        """The trees, those after the exit too."""
+        return self.trees.trees
+
+    @property
+    def booster(self) -> Any:  # type: ignore[override]
+        """The trees as a `lightgbm.Booster`."""
+        return self.trees.booster
+
+    def without_exit(self) -> TreeScorer:
+        """All trees for every document."""
+        return self.trees
+
+    def used_features(self, n_features: int) -> np.ndarray:
+        """The features of splits."""
+        return self.trees.used_features(n_features)
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Score of each row; sums of those that passed all trees differ from the ensemble's by a constant per list."""
@@ -94,34 +126,12 @@ class EarlyExitScorer:
                 sums[rows] = segment.kernels.predict(X[rows], n_jobs, start=sums[rows])
         return sums, stages
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The scorer as named arrays."""
-        own = {name: getattr(self, name) for name in ("after", "keep", "slack", "floor")}
-        if self.settled is not None:
-            own["settled"] = self.settled
-        return own | {f"{_TREES}{name}": array for name, array in self.trees.to_arrays().items()}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> EarlyExitScorer:
-        """The scorer that `to_arrays` wrote."""
-        trees = {name.removeprefix(_TREES): a for name, a in arrays.items() if name.startswith(_TREES)}
-        whole = {name: np.array(arrays[name], np.int64) for name in ("after", "keep")}
-        real = {name: np.array(arrays[name], np.float64) for name in ("slack", "floor", "settled") if name in arrays}
-        return cls(TreeScorer.from_arrays(trees), **whole, **real).checked()
-
-    def checked(self) -> EarlyExitScorer:
-        """The scorer, if its exits are possible."""
-        total, size = self.trees.trees.n_trees, self.after.size
+    def check(self) -> None:
+        """The exits come one after the other, before the last tree of an ensemble of one output."""
+        total = self.trees.trees.n_trees
         ends = np.array([0, *self.after, total])
-        if any(getattr(self, name).shape != (size,) for name in ("after", "keep", "slack", "floor")):
-            raise DataError("the exits of a tree ensemble have rules of different sizes")
-        if self.settled is not None and (self.settled.shape != (size,) or not (self.settled >= 0).all()):
-            raise DataError("the exits of a tree ensemble must have one gap per exit, each a number of 0 or more")
-        if self.trees.trees.n_outputs != 1 or (ends[1:] <= ends[:-1]).any():
-            raise DataError(f"exits after {self.after.tolist()} of {total} trees")
-        if (self.keep < 1).any() or not (self.slack >= 0).all() or np.isnan(self.floor).any():
-            raise DataError("the exits of a tree ensemble have rules that keep nothing")
-        return self
+        possible = self.trees.trees.n_outputs == 1 and (ends[1:] > ends[:-1]).all()
+        self.check_that(bool(possible), f"exits after {self.after.tolist()} of {total} trees")
 
 
 def unsettled_rows(scores: np.ndarray, rows: np.ndarray, offsets: np.ndarray, n: int, apart: float) -> np.ndarray:
@@ -148,3 +158,41 @@ def leaf_spread(scorer: TreeScorer, after: int) -> float:
     high, low = (f.reduceat(trees.leaf_value, starts) for f in (np.maximum, np.minimum))
     largest = np.abs(trees.leaf_value).sum()
     return float((high - low).sum() + 1e-12 * largest)  # and what rounding may add
+
+
+def trees_of(scorer: Scorer | None, algorithm: str) -> TreeScorer:
+    """The trees of a scorer, without the exit that they may have."""
+    scorer = None if scorer is None else scorer.without_exit()
+    if not isinstance(scorer, TreeScorer) or scorer.linear_leaves or scorer.trees.n_outputs != 1:
+        raise DataError(
+            f"an early exit needs a fitted ranker with trees of constant leaves and one output, not this {algorithm}"
+        )
+    return scorer
+
+
+def with_exit(scorer: Scorer, exit: Any, algorithm: str) -> EarlyExitScorer:
+    """The scorer with an exit after s trees for all but the best k documents; recent ones are cached."""
+    trees = trees_of(scorer, algorithm)
+    total = trees.trees.n_trees
+    whole = isinstance(exit, Sequence) and len(exit) == 2 and all(isinstance(n, (int, np.integer)) for n in exit)
+    if not whole or not 1 <= exit[0] < total or exit[1] < 1:
+        raise DataError(
+            f"exit={exit!r}; give True, False, or two whole numbers: trees from 1 to {total - 1}, documents from 1"
+        )
+    known: dict[Any, EarlyExitScorer] = trees.__dict__.setdefault("exits", {})
+    found = known.get(tuple(exit))
+    if found is None:
+        if len(known) >= _KEPT:
+            known.clear()
+        found = known[tuple(exit)] = exit_scorer(trees, int(exit[0]), int(exit[1]))
+    return found
+
+
+def exit_scorer(
+    scorer: TreeScorer, trees: int, keep: int, slack: float = 0.0, settled: float = np.inf
+) -> EarlyExitScorer:
+    """The scorer with one exit: the first trees for all documents of a list, the others for the best of them."""
+    lists = None if settled == np.inf else np.array([float(settled)])
+    return EarlyExitScorer(
+        scorer, np.array([trees]), np.array([keep]), np.array([float(slack)]), np.array([-np.inf]), lists
+    )

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
 from plackett.data.dense import dense
-from plackett.scorers.base import Size, check_finite
+from plackett.scorers.base import Scorer
+from plackett.scorers.fields import array
 
 __all__ = ["GaussianClassesScorer"]
 
@@ -18,22 +18,16 @@ _ROWS = 4096
 
 
 @dataclass(frozen=True)
-class GaussianClassesScorer:
+class GaussianClassesScorer(Scorer):
     """Σ_y gain(y) P(y|x), from the whitening matrix, the mean and the constant log density of each grade."""
 
-    kind: ClassVar[str] = "gaussian classes"
-    list_aware: ClassVar[bool] = False
+    kind: ClassVar[str] = "gaussian_classes"
     #: (grades, features, features), lower triangular; (x − mean) times its transpose has identity covariance.
-    roots: np.ndarray
-    means: np.ndarray
-    #: Logarithm of the prior and of the determinant of each grade.
-    constants: np.ndarray
-    gains: np.ndarray
-
-    @property
-    def size(self) -> Size:
-        """What it takes and gives."""
-        return Size("means", self.means.shape[1])
+    roots: np.ndarray = array("grades features features")
+    means: np.ndarray = array("grades features")
+    #: Logarithm of the prior and of the determinant of each grade; −∞ for a grade that never occurs.
+    constants: np.ndarray = array("grades", finite=False)
+    gains: np.ndarray = array("grades")
 
     def log_densities(self, X: Any) -> np.ndarray:
         """Log P(x, y) up to a constant, (rows, grades)."""
@@ -54,21 +48,7 @@ class GaussianClassesScorer:
         share = np.exp(log - log.max(axis=1, keepdims=True))
         return (share * self.gains).sum(axis=1) / share.sum(axis=1)
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The scorer as named arrays."""
-        return {name: getattr(self, name) for name in ("roots", "means", "constants", "gains")}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> GaussianClassesScorer:
-        """The scorer that `to_arrays` wrote."""
-        roots, means, constants, gains = (
-            np.array(arrays.get(name)) for name in ("roots", "means", "constants", "gains")
-        )
-        grades = gains.size
-        right = roots.ndim == 3 and roots.shape == (grades, *means.shape[1:] * 2) and means.shape[:1] == (grades,)
-        right &= constants.shape == gains.shape == (grades,)
-        if not right or grades == 0 or any(a.dtype != np.float64 for a in (roots, means, constants, gains)):
-            raise DataError("the densities of the generative model are damaged")
-        known = np.where(constants == -np.inf, 0.0, constants)  # a grade that never occurs has −∞
-        check_finite({"roots": roots, "means": means, "gains": gains, "constants": known})
-        return cls(roots, means, constants, gains)
+    def check(self) -> None:
+        """There is a grade, and its densities are numbers."""
+        constants = self.constants[self.constants != -np.inf]
+        self.check_that(self.gains.size > 0 and np.isfinite(constants).all(), "no grade, or one without a density")

@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
 from plackett.data.dense import dense
-from plackett.scorers.base import Size, check_finite
+from plackett.scorers.base import Scorer
+from plackett.scorers.fields import array
 
-__all__ = ["GaussianPosterior", "GaussianProcessScorer"]
+__all__ = ["GaussianProcessScorer"]
 
-_ROWS = 1024  # scored at once
+#: Rows that are scored at once.
+ROWS_AT_ONCE = 1024
 
 
 @dataclass(frozen=True)
-class GaussianProcessScorer:
+class GaussianProcessScorer(Scorer):
     """Predictive mean of a Gaussian process: a sum of bumps around some documents."""
 
     kind: ClassVar[str] = "gaussian_process"
-    list_aware: ClassVar[bool] = False
-    center: np.ndarray
-    spread: np.ndarray
-    points: np.ndarray
-    heights: np.ndarray
-    length_scale: np.ndarray
-
-    @property
-    def size(self) -> Size:
-        """What it takes and gives."""
-        return Size("center", self.center.size)
+    hypothesis: ClassVar[str] = "Gaussian process means"
+    center: np.ndarray = array("features")
+    spread: np.ndarray = array("features")
+    points: np.ndarray = array("points features")
+    heights: np.ndarray = array("points")
+    length_scale: np.ndarray = array("1", positive=True)
 
     def kernel(self, X: Any) -> np.ndarray:
         """Covariance of each row with each point; the features are standardised first."""
@@ -44,68 +40,15 @@ class GaussianProcessScorer:
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Predictive mean of each row."""
         out = np.empty(X.shape[0])
-        for start in range(0, out.size, _ROWS):
-            rows = slice(start, start + _ROWS)
+        for start in range(0, out.size, ROWS_AT_ONCE):
+            rows = slice(start, start + ROWS_AT_ONCE)
             # summed row by row: a score must not depend on the other rows, which BLAS does not guarantee
             out[rows] = (self.kernel(X[rows]) * self.heights).sum(axis=1)
         return out
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The scorer as named arrays."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
-        """The scorer that `to_arrays` wrote."""
-        missing = [field.name for field in fields(cls) if field.name not in arrays]
-        if missing:
-            raise DataError(f"the Gaussian process is damaged: it has no {missing[0]}")
-        scorer = cls(**{field.name: np.array(arrays[field.name], np.float64) for field in fields(cls)})
-        m, d = scorer.points.shape if scorer.points.ndim == 2 else (-1, -1)
-        if scorer.heights.shape != (m,) or scorer.center.shape != (d,) or scorer.spread.shape != (d,):
-            raise DataError(f"a Gaussian process of points {scorer.points.shape} with heights {scorer.heights.shape}")
-        if scorer.length_scale.shape != (1,) or not scorer.length_scale[0] > 0 or (scorer.spread == 0).any():
-            raise DataError("the length_scale or the spread of the Gaussian process is damaged")
-        check_finite(
-            {name: getattr(scorer, name) for name in ("center", "spread", "points", "heights", "length_scale")}
-        )
-        return scorer
-
-
-@dataclass(frozen=True)
-class GaussianPosterior(GaussianProcessScorer):
-    r"""A Gaussian process given observations: mean :math:`k(x)^\top h` and variance :math:`1 - k(x)^\top A\,k(x)`.
-
-    With the noise of the observations, and thresholds between grades where the observations are grades.
-    """
-
-    kind: ClassVar[str] = "gaussian_posterior"
-    shrink: np.ndarray
-    noise: np.ndarray
-    thresholds: np.ndarray
-    grades: np.ndarray
-
-    def variance(self, X: Any) -> np.ndarray:
-        """Posterior variance of each row."""
-        out = np.empty(X.shape[0])
-        for start in range(0, out.size, _ROWS):
-            rows = slice(start, start + _ROWS)
-            near = self.kernel(X[rows])
-            out[rows] = 1.0 - (near @ self.shrink * near).sum(axis=1)
-        return np.maximum(out, 0.0)
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
-        """The scorer that `to_arrays` wrote."""
-        scorer = super().from_arrays(arrays)
-        if scorer.shrink.shape != 2 * scorer.heights.shape or scorer.noise.shape != (1,):
-            raise DataError(f"a Gaussian process of {scorer.heights.size} points with a table {scorer.shrink.shape}")
-        if scorer.grades.size and scorer.thresholds.shape != (scorer.grades.size - 1,):
-            raise DataError(
-                f"array 'thresholds' of the Gaussian process has shape {scorer.thresholds.shape} for "
-                f"{scorer.grades.size} grades"
-            )
-        return scorer
+    def check(self) -> None:
+        """No feature is divided by 0."""
+        self.check_that(self.spread.all(), "array 'spread' has a zero")
 
 
 def spread_points(X: Any, n_points: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

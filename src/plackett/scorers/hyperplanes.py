@@ -7,33 +7,29 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
 from plackett.aggregation.borda import Borda
 from plackett.aggregation.lists import RankLists
 from plackett.scorers._products import table_times
-from plackett.scorers.base import Size, check_finite
+from plackett.scorers.base import Scorer
+from plackett.scorers.fields import array
+from plackett.scorers.parts import Line, Part
 
 __all__ = ["HyperplanesScorer"]
 
 
 @dataclass(frozen=True)
-class HyperplanesScorer:
+class HyperplanesScorer(Scorer):
     """Weighted sum of several linear scores, or of Borda's counts by them."""
 
     kind: ClassVar[str] = "hyperplanes"
-    weights: np.ndarray
-    alpha: np.ndarray
-    borda: np.ndarray
+    weights: np.ndarray = array("features machines")
+    alpha: np.ndarray = array("machines")
+    borda: np.ndarray = array("1")
 
     @property
     def list_aware(self) -> bool:
         """Whether a document's score depends on its list: counts of several machines do."""
         return bool(self.borda[0]) and self.alpha.size > 1
-
-    @property
-    def size(self) -> Size:
-        """What it takes and gives."""
-        return Size("weights", self.weights.shape[0])
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Score of each row."""
@@ -47,17 +43,6 @@ class HyperplanesScorer:
         names = tuple(f"machine {i}" for i in range(values.shape[1]))
         return RankLists(values, np.array(offsets, np.int64), np.arange(offsets.size - 1), None, names)
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The scorer as named arrays."""
-        return {"weights": self.weights, "alpha": self.alpha, "borda": self.borda}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> HyperplanesScorer:
-        """The scorer that `to_arrays` wrote."""
-        if not {"weights", "alpha", "borda"} <= set(arrays):
-            raise DataError("the hyperplanes are damaged")
-        weights, alpha, borda = (np.array(arrays[name], np.float64) for name in ("weights", "alpha", "borda"))
-        if weights.ndim != 2 or alpha.shape != weights.shape[1:] or borda.shape != (1,):
-            raise DataError(f"hyperplanes of shape {weights.shape} with weights of shape {alpha.shape}")
-        check_finite({"weights": weights, "alpha": alpha})
-        return cls(weights, alpha, borda)
+    def export_parts(self) -> list[tuple[float, Part]]:
+        """One line, the sum of all."""
+        return [(1.0, Line(self.weights @ self.alpha, 0.0))]

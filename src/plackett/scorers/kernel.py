@@ -11,7 +11,8 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.data.dense import dense
 from plackett.scorers._products import table_times
-from plackett.scorers.base import Size, check_finite
+from plackett.scorers.base import Scorer
+from plackett.scorers.fields import array, choice
 
 __all__ = ["KernelScorer"]
 
@@ -26,22 +27,17 @@ KERNELS: dict[str, Callable[..., np.ndarray]] = {
 
 
 @dataclass(frozen=True)
-class KernelScorer:
+class KernelScorer(Scorer):
     r"""Scores :math:`b + \sum_i a_i k(x / c, z_i)` of features divided by their scales c."""
 
     kind: ClassVar[str] = "kernel"
-    list_aware: ClassVar[bool] = False
-    kernel: str
-    support: np.ndarray
-    weights: np.ndarray
-    scale: np.ndarray
+    hypothesis: ClassVar[str] = "kernel expansions"
+    kernel: str = choice(lambda: KERNELS)
+    support: np.ndarray = array("support features")
+    weights: np.ndarray = array("support")
+    scale: np.ndarray = array("features")
     #: intercept, gamma, coef0, degree
-    numbers: np.ndarray
-
-    @property
-    def size(self) -> Size:
-        """What it takes and gives."""
-        return Size("scale", self.scale.size)
+    numbers: np.ndarray = array("4")
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Score of each row; it does not depend on the other rows."""
@@ -58,32 +54,9 @@ class KernelScorer:
             scores[start : start + _BLOCK_ROWS] += (values * self.weights).sum(axis=1)
         return scores
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The scorer as named arrays."""
-        return {
-            "kernel": np.frombuffer(self.kernel.encode(), np.uint8),
-            "support": self.support,
-            "weights": self.weights,
-            "scale": self.scale,
-            "numbers": self.numbers,
-        }
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> KernelScorer:
-        """The scorer that `to_arrays` wrote."""
-        try:
-            kernel = arrays["kernel"].tobytes().decode()
-            support, weights, scale, numbers = (
-                np.array(arrays[name], np.float64) for name in ("support", "weights", "scale", "numbers")
-            )
-        except (KeyError, ValueError) as error:
-            raise DataError(f"the support vectors are damaged ({error})") from None
-        if kernel not in KERNELS or support.shape != weights.shape + scale.shape or numbers.shape != (4,):
-            raise DataError(f"support vectors of shape {support.shape} do not fit kernel {kernel!r}")
-        check_finite({"support": support, "weights": weights, "scale": scale, "numbers": numbers})
-        if (scale == 0).any():
-            raise DataError("array 'scale' of the support vectors has a zero")
-        return cls(kernel, support, weights, scale, numbers)
+    def check(self) -> None:
+        """No feature is divided by 0."""
+        self.check_that(self.scale.all(), "array 'scale' has a zero")
 
 
 @dataclass(frozen=True)

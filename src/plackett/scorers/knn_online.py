@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
-from plackett.scorers._members import Member, member_scores, unlabelled, unpack_base
-from plackett.scorers._training_data import pack_data, unpack_data
-from plackett.scorers.base import Size
-from plackett.scorers.plain_values import to_plain
-from plackett.scorers.query_map import QueryMap
+from plackett.scorers._members import Trainable, is_trainable, member_scores, unlabelled
+from plackett.scorers._training_data import dataset
+from plackett.scorers.base import Scorer, Size
+from plackett.scorers.fields import array, number, plain
+from plackett.scorers.member import Member
+from plackett.scorers.query_map import QueryMap, query_features
 from plackett.scorers.routed import features_of
 from plackett.scorers.routers import nearest
 
@@ -23,7 +22,7 @@ __all__ = ["KNNOnlineScorer"]
 
 
 @dataclass(frozen=True)
-class KNNOnlineScorer:
+class KNNOnlineScorer(Scorer):
     """The training data, and a copy of the base ranker to train; trained rankers are kept by their neighbours."""
 
     kind: ClassVar[str] = "knn_online"
@@ -31,12 +30,13 @@ class KNNOnlineScorer:
     reads_queries: ClassVar[bool] = True
     #: Whether `predict` takes the relations of the documents, for base rankers that need them.
     reads_relations: ClassVar[bool] = True
-    base: Member
-    data: RankingDataset
-    query_map: QueryMap
-    points: np.ndarray
-    k: int
-    max_models: int
+    trains: ClassVar[bool] = True
+    base: Trainable = plain(is_trainable)
+    data: RankingDataset = dataset()
+    query_map: QueryMap = query_features()
+    points: np.ndarray = array("queries z")
+    k: int = number(least=1)
+    max_models: int = number(least=1)
     #: Rankers by their neighbours, the least recently used first. Not stored.
     models: OrderedDict[bytes, Member] = field(default_factory=OrderedDict, compare=False)
 
@@ -46,6 +46,10 @@ class KNNOnlineScorer:
     def size(self) -> Size:
         """What it takes and gives."""
         return Size("X", self.data.n_features)
+
+    def check(self) -> None:
+        """There are as many neighbours."""
+        self.check_that(self.k <= self.data.n_queries, f"{self.k} neighbours among {self.data.n_queries} queries")
 
     def predict(
         self,
@@ -93,27 +97,3 @@ class KNNOnlineScorer:
             rows = np.arange(part.n_rows) + np.repeat(offsets[queries] - part.offsets[:-1], part.group)
             scores[rows] = member_scores(ranker, part, n_jobs)
         return scores
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The scorer as named arrays: the training data and the parameters of the base ranker."""
-        text = json.dumps(to_plain(self.base, "base"), ensure_ascii=False).encode()
-        arrays = {
-            "base": np.frombuffer(text, np.uint8),
-            "points": self.points,
-            "k": np.array([self.k, self.max_models]),
-        }
-        return arrays | pack_data(self.data) | self.query_map.to_arrays()
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> KNNOnlineScorer:
-        """The scorer that `to_arrays` wrote."""
-        base = unpack_base(json.loads(arrays["base"].tobytes()))
-        points, sizes = (np.array(arrays[name]) for name in ("points", "k"))
-        if sizes.shape != (2,):
-            raise DataError("the number of neighbours is damaged")
-        query_map, data = QueryMap.from_arrays(arrays), unpack_data(arrays)
-        if points.shape != (data.n_queries, query_map.n_features) or points.dtype != np.float64:
-            raise DataError(f"{data.n_queries} training queries with features of shape {points.shape}")
-        if not (1 <= sizes[0] <= data.n_queries and sizes[1] >= 1):
-            raise DataError(f"{sizes[0]} neighbours among {data.n_queries} training queries")
-        return cls(base, data, query_map, points, int(sizes[0]), int(sizes[1]))

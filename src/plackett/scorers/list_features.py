@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett._base.errors import DataError, parameter
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.data.mapped import query_blocks
 from plackett.data.scaling import scale_queries, with_relative_names
-from plackett.scorers._members import Member, unlabelled
+from plackett.scorers._members import WithMembers
 from plackett.scorers.base import Size
 from plackett.scorers.blend import BlendScorer
+from plackett.scorers.fields import array, inner, number
+from plackett.scorers.member import Member
 
 __all__ = ["ListFeaturesScorer"]
 
@@ -55,7 +57,7 @@ def _widen(X: Any, offsets: np.ndarray, columns: np.ndarray, n_jobs: int | None)
 
 
 @dataclass(frozen=True)
-class ListFeaturesScorer:
+class ListFeaturesScorer(WithMembers):
     """A blend whose members see the features and, for some columns, their standardised values within the list.
 
     Parameters
@@ -69,13 +71,10 @@ class ListFeaturesScorer:
     """
 
     kind: ClassVar[str] = "list_features"
-    list_aware: ClassVar[bool] = True
-    #: Whether `predict` takes the features of the queries, and the relations of the documents: members may need them.
-    reads_queries: ClassVar[bool] = True
-    reads_relations: ClassVar[bool] = True
-    blend: BlendScorer
-    n_features: int
-    columns: np.ndarray
+    list_aware: ClassVar[bool] = True  # type: ignore[assignment]
+    blend: BlendScorer = inner()
+    n_features: int = number(least=1)
+    columns: np.ndarray = array("columns", np.int64, least=0)
 
     @property
     def size(self) -> Size:
@@ -83,47 +82,37 @@ class ListFeaturesScorer:
         return Size("n_features", self.n_features)
 
     @property
-    def rankers(self) -> tuple[Member, ...]:
+    def members(self) -> tuple[Member, ...]:  # type: ignore[override]
         """The members of the blend."""
-        return self.blend.rankers
+        return self.blend.members
 
-    def predict(
-        self,
-        X: Any,
-        offsets: np.ndarray,
-        n_jobs: int | None = None,
-        query_features: np.ndarray | None = None,
-        relations: Any = None,
-    ) -> np.ndarray:
-        """Score of each row."""
-        if X.shape[1] != self.n_features:
-            raise DataError(f"a table of {X.shape[1]} features for a scorer of {self.n_features}")
-        data = unlabelled(X, offsets, query_features, relations)
+    def with_members(self, members: tuple[Member, ...]) -> ListFeaturesScorer:
+        """The same with other objects for its members, which score alike."""
+        return replace(self, blend=self.blend.with_members(members))
+
+    def score_lists(self, data: RankingDataset, n_jobs: int | None) -> np.ndarray:
+        """Score of each row of a dataset without labels."""
+        if data.n_features != self.n_features:
+            raise DataError(f"a table of {data.n_features} features for a scorer of {self.n_features}")
         parts = [np.empty(0)]
-        for lo, hi in query_blocks(offsets):
+        for lo, hi in query_blocks(data.offsets):
             part = data if hi - lo == data.n_queries else data.select(np.arange(lo, hi))
             wide = _widen(part.X, part.offsets, self.columns, n_jobs)
             parts.append(self.blend.predict(wide, part.offsets, n_jobs, part.query_features, part.relations))
         return np.concatenate(parts)
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The scorer as named arrays."""
-        own = {"n_features": np.array([self.n_features]), "columns": self.columns}
-        return own | {f"blend/{name}": array for name, array in self.blend.to_arrays().items()}
+    @property
+    def not_exportable(self) -> str:
+        """Why engines cannot have it."""
+        return (
+            "was trained with features relative to their list, and engines score one document at a time; train it "
+            f"without ({parameter('list_features', 'False')}), or serve it: plackett serve scores whole lists"
+        )
 
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> ListFeaturesScorer:
-        """The scorer that `to_arrays` wrote."""
-        size, columns = np.array(arrays["n_features"]), np.array(arrays["columns"])
-        whole = size.shape == (1,) and size.dtype == np.int64 and columns.ndim == 1 and columns.dtype == np.int64
-        bounds = np.concatenate(([-1], columns, size))
-        if not whole or (bounds[1:] <= bounds[:-1]).any():  # a difference might overflow
-            raise DataError("the model is damaged (its columns relative to the list are not ascending numbers)")
-        n_features = int(size[0])
-        prefix = "blend/"
-        inner = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-        blend = BlendScorer.from_arrays(inner)
-        wide = n_features + columns.size
-        if blend.rankers[0].n_features_in_ != wide:
-            raise DataError(f"the model is damaged (its members do not have {wide} features)")
-        return cls(blend, n_features, columns)
+    def check(self) -> None:
+        """Columns ascend, and the members see them all."""
+        self.check_that(type(self.blend) is BlendScorer, "it holds no blend")
+        ascend = (self.columns[1:] > self.columns[:-1]).all() and self.columns.max(initial=-1) < self.n_features
+        self.check_that(ascend, "its columns relative to the list are not ascending numbers")
+        wide = self.n_features + self.columns.size
+        self.check_that(self.members[0].n_features_in_ == wide, f"its members do not have {wide} features")

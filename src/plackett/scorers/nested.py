@@ -2,38 +2,42 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel
-from plackett._names.catalogue import stored_class
 from plackett.data.dataset import RankingDataset
 from plackett.scorers.base import Scorer, Size, check_size
+from plackett.scorers.fields import array, several
 
 __all__ = ["NestedScorer"]
 
 
 @dataclass(frozen=True)
-class NestedScorer:
+class NestedScorer(Scorer):
     """Scorers of the stages, and how many documents of a list each of them orders."""
 
     kind: ClassVar[str] = "nested"
-    stages: tuple[Scorer, ...]
-    keep: np.ndarray
+    stages: tuple[Scorer, ...] = several()
+    keep: np.ndarray = array("stages", np.int64, positive=True)
+
+    @property
+    def size(self) -> Size | None:
+        """What it takes and gives."""
+        return self.stages[0].size
+
+    def check(self) -> None:
+        """All stages take the same features and give one score."""
+        if len(self.stages) > 1:  # the ranker itself checks the outputs of a single one
+            for stage in self.stages:
+                check_size(stage, "first stage", None if self.size is None else self.size.n_features)
 
     @property
     def list_aware(self) -> bool:
         """Whether a document's score depends on its list: with more than one stage it does."""
         return len(self.stages) > 1 or any(stage.list_aware for stage in self.stages)
-
-    @property
-    def size(self) -> Size | None:
-        """What it takes and gives."""
-        return getattr(self.stages[0], "size", None)
 
     def then(self, stage: Scorer, n: int) -> NestedScorer:
         """With one more stage, for the n best documents of each list."""
@@ -60,32 +64,6 @@ class NestedScorer:
             rows = best_rows(scores, rows, offsets, int(n))
             scores = lift(scores, rows, stage.predict(X[rows], list_offsets(rows, offsets), n_jobs), offsets)
         return scores, rows
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The scorer as named arrays, those of stage i with the prefix ``i.``."""
-        kinds = np.frombuffer(json.dumps([stage.kind for stage in self.stages]).encode(), np.uint8)
-        arrays = {"keep": self.keep, "kinds": kinds}
-        for i, stage in enumerate(self.stages):
-            arrays |= {f"{i}.{name}": array for name, array in stage.to_arrays().items()}
-        return arrays
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> NestedScorer:
-        """The scorer that `to_arrays` wrote."""
-        kinds, keep = json.loads(arrays["kinds"].tobytes()), np.array(arrays["keep"])
-        if keep.shape != (len(kinds),) or not 0 < len(kinds) <= len(arrays):  # every stage has arrays
-            raise DataError(f"a nested ranker of {len(kinds)} stages with sizes of shape {keep.shape}")
-        if keep.dtype != np.int64 or (keep < 1).any():
-            raise DataError(f"array 'keep' of a nested ranker is {keep.tolist()}; expected numbers of documents")
-        stages = []
-        for i, kind in enumerate(kinds):
-            part = {name.removeprefix(f"{i}."): a for name, a in arrays.items() if name.startswith(f"{i}.")}
-            stages.append(stored_class("scorer", kind).from_arrays(part))
-        scorer = cls(tuple(stages), keep)
-        if len(stages) > 1:  # the ranker itself checks the outputs of a single one
-            for stage in stages:
-                check_size(stage, "first stage", None if scorer.size is None else scorer.size.n_features)
-        return scorer
 
 
 def list_offsets(rows: np.ndarray, offsets: np.ndarray) -> np.ndarray:

@@ -12,17 +12,19 @@ import numpy as np
 from plackett._base.cached import cached_property
 from plackett._base.errors import DataError
 from plackett._kernels.torch_threads import load_torch, pick_device, threads
-from plackett.scorers.base import Size, check_finite
+from plackett.scorers.base import Scorer, Size, check_finite
 from plackett.scorers.networks import NETWORKS, Network
 from plackett.scorers.networks.features import FeatureMap
 from plackett.scorers.networks.feed import scores_of, scoring_feed
 from plackett.scorers.networks.plain import plain_scores
+from plackett.scorers.parts import Layer, Part
+from plackett.scorers.parts import Network as Layers
 
 __all__ = ["NeuralScorer"]
 
 
 @dataclass(frozen=True, eq=False)
-class NeuralScorer:
+class NeuralScorer(Scorer):
     """A network with its weights and the map of its features.
 
     On the CPU, a document's score does not depend on the order of rows and queries or on the other queries of a call.
@@ -30,6 +32,7 @@ class NeuralScorer:
     """
 
     kind: ClassVar[str] = "neural"
+    hypothesis: ClassVar[str] = "neural networks"
     network: Network
     features: FeatureMap
     weights: dict[str, np.ndarray]
@@ -69,6 +72,32 @@ class NeuralScorer:
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in ("_tensors", "_wide_weights")}
+
+    @property
+    def not_exportable(self) -> str:
+        """Why engines cannot have it, by its architecture."""
+        if super().not_exportable:
+            return super().not_exportable
+        if self.network.name not in ("mlp", "sigmoid"):
+            return f"has the architecture {self.network.name!r} and cannot be exported; mlp and sigmoid can"
+        outputs = self.network.n_outputs
+        return "" if outputs == 1 else f"has {outputs} outputs per document; engines expect one score"
+
+    def export_parts(self) -> list[tuple[float, Part]]:
+        """Its layers."""
+        network, weights = self.network, self._wide_weights
+        layers, width = [], network.n_features
+        mlp = network.name == "mlp"
+        for i, size in enumerate(network.hidden):
+            name = f"hidden.{i}"
+            norm = (weights[f"{name}.norm.weight"], weights[f"{name}.norm.bias"]) if mlp else None
+            matrix, bias = weights[f"{name}.weight"].T, weights[f"{name}.bias"]
+            activation = network.activation if mlp else "sigmoid"
+            layers.append(Layer(matrix, bias, activation, norm, mlp and i > 0 and width == size))
+            width = size
+        layers.append(Layer(weights["output.weight"].T, weights["output.bias"], "identity"))
+        mean, scale = (np.asarray(a, np.float64) for a in (self.features.mean, self.features.scale))
+        return [(1.0, Layers(bool(self.features.log1p), mean, scale, tuple(layers)))]
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The scorer as named arrays; the description of the network is JSON in bytes."""

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
 from plackett._base.time_limit import check_time
-from plackett._names.catalogue import stored_class
 from plackett.aggregation.orderings.base import Ordering
 from plackett.data.canonical import row_keys
-from plackett.scorers.base import Size
+from plackett.scorers.base import Scorer, Size
 from plackett.scorers.comparators.base import Comparator
+from plackett.scorers.fields import comparator_class, inner, plain
 
 __all__ = ["OrderedScorer"]
 
 
 @dataclass(frozen=True)
-class OrderedScorer:
+class OrderedScorer(Scorer):
     """A comparator with the ordering method that builds lists from its comparisons.
 
     The order of the rows does not matter: each list is first sorted by a hash of the rows' content, on which the draws
@@ -29,13 +27,13 @@ class OrderedScorer:
 
     kind: ClassVar[str] = "ordered"
     list_aware: ClassVar[bool] = True
-    comparator: Comparator
-    ordering: Ordering
+    comparator: Comparator = inner(comparator_class)
+    ordering: Ordering = plain(lambda value: isinstance(value, Ordering))
 
     @property
     def size(self) -> Size | None:
         """What it takes and gives."""
-        return getattr(self.comparator, "size", None)
+        return self.comparator.size
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Score of each row, larger is better; only comparable within a list."""
@@ -56,24 +54,3 @@ class OrderedScorer:
         scores = np.empty(n)
         scores[rows] = (np.bincount(equal, sorted_scores) / np.maximum(np.bincount(equal), 1))[equal]
         return scores
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The scorer as named arrays, those of the comparator with a prefix."""
-        from plackett.scorers.plain_values import to_plain
-
-        description = {"comparator": self.comparator.kind, "ordering": to_plain(self.ordering, "order")}
-        arrays = {f"comparator.{name}": array for name, array in self.comparator.to_arrays().items()}
-        return {"words": np.frombuffer(json.dumps(description).encode(), np.uint8), **arrays}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> OrderedScorer:
-        """The scorer that `to_arrays` wrote."""
-        from plackett.scorers.plain_values import from_plain
-
-        description = json.loads(arrays["words"].tobytes())
-        ordering = from_plain(description["ordering"])
-        if not isinstance(ordering, Ordering):
-            raise DataError("the model does not say how documents are ordered")
-        prefix = "comparator."
-        part = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-        return cls(stored_class("comparator", description["comparator"]).from_arrays(part), ordering)

@@ -7,15 +7,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
 from plackett.scorers._products import table_times
-from plackett.scorers.base import Size, check_finite
+from plackett.scorers.base import Scorer
+from plackett.scorers.fields import array
+from plackett.scorers.parts import Line, Part
 
 __all__ = ["OrdinalScorer"]
 
 
 @dataclass(frozen=True)
-class OrdinalScorer:
+class OrdinalScorer(Scorer):
     """Scores ``X @ weights``; the grade of a document is the number of thresholds that its score reaches.
 
     >>> scorer = OrdinalScorer(np.ones(1), np.array([0.0, 2.0]), np.array([0.0, 1.0, 5.0]))
@@ -24,15 +25,9 @@ class OrdinalScorer:
     """
 
     kind: ClassVar[str] = "ordinal"
-    list_aware: ClassVar[bool] = False
-    weights: np.ndarray
-    thresholds: np.ndarray
-    labels: np.ndarray
-
-    @property
-    def size(self) -> Size:
-        """What it takes and gives."""
-        return Size("weights", self.weights.size)
+    weights: np.ndarray = array("features")
+    thresholds: np.ndarray = array("labels-1", finite=False)
+    labels: np.ndarray = array("labels")
 
     def predict(self, X: Any, offsets: np.ndarray | None, n_jobs: int | None = None) -> np.ndarray:
         """Score of each row."""
@@ -42,18 +37,10 @@ class OrdinalScorer:
         """The label that corresponds to each score."""
         return self.labels[np.searchsorted(self.thresholds, scores, side="right")]
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The scorer as named arrays."""
-        return {"weights": self.weights, "thresholds": self.thresholds, "labels": self.labels}
+    def export_parts(self) -> list[tuple[float, Part]]:
+        """One line; grades are not exported."""
+        return [(1.0, Line(self.weights, 0.0))]
 
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> OrdinalScorer:
-        """The scorer that `to_arrays` wrote."""
-        weights, thresholds, labels = (np.array(arrays.get(name)) for name in ("weights", "thresholds", "labels"))
-        for array in (weights, thresholds, labels):
-            if array.dtype != np.float64 or array.ndim != 1:
-                raise DataError("the weights or thresholds of the ordinal model are damaged")
-        if labels.size != thresholds.size + 1 or not (np.diff(thresholds) >= 0).all():
-            raise DataError(f"an ordinal model of {labels.size} labels with thresholds {thresholds.tolist()}")
-        check_finite({"weights": weights, "labels": labels})
-        return cls(weights, thresholds, labels)
+    def check(self) -> None:
+        """Thresholds ascend."""
+        self.check_that((np.diff(self.thresholds) >= 0).all(), f"thresholds {self.thresholds.tolist()}")

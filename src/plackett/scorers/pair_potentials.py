@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.scratch import longest
 from plackett._kernels.sort import argsort_descending
 from plackett.scorers._products import table_times
-from plackett.scorers.base import Size
+from plackett.scorers.base import Scorer
+from plackett.scorers.fields import array
 
 __all__ = ["PairPotentialScorer"]
 
 
 @dataclass(frozen=True)
-class PairPotentialScorer:
+class PairPotentialScorer(Scorer):
     r"""Scores :math:`w \cdot x_j + \frac{1}{m-1} \sum_{k \ne j} \sum_h u_h \tanh(a_h \cdot x_j + b_h \cdot x_k + c_h)`.
 
     ``here`` and ``there`` have one column per unit, :math:`a_h` and :math:`b_h`.
@@ -26,38 +26,17 @@ class PairPotentialScorer:
 
     kind: ClassVar[str] = "pair_potentials"
     list_aware: ClassVar[bool] = True
-    weights: np.ndarray
-    here: np.ndarray
-    there: np.ndarray
-    shift: np.ndarray
-    height: np.ndarray
-
-    @property
-    def size(self) -> Size:
-        """What it takes and gives."""
-        return Size("weights", self.weights.size)
+    weights: np.ndarray = array("features")
+    here: np.ndarray = array("features units")
+    there: np.ndarray = array("features units")
+    shift: np.ndarray = array("units")
+    height: np.ndarray = array("units")
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Score of each row in its list, whatever the order of the rows."""
         here, there = table_times(X, self.here, n_jobs) + self.shift, table_times(X, self.there, n_jobs)
         compared = mean_comparisons(here, there, offsets, n_jobs)
         return table_times(X, self.weights[:, None], n_jobs)[:, 0] + table_times(compared, self.height[:, None])[:, 0]
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The scorer as named arrays."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> PairPotentialScorer:
-        """The scorer that `to_arrays` wrote."""
-        parts = {field.name: np.array(arrays.get(field.name)) for field in fields(cls)}
-        scorer = cls(**parts)
-        table = (scorer.weights.size, scorer.height.size)
-        shapes = {"weights": table[:1], "here": table, "there": table, "shift": table[1:], "height": table[1:]}
-        for name, array in parts.items():
-            if array.dtype != np.float64 or array.shape != shapes[name] or not np.isfinite(array).all():
-                raise DataError(f"the {name} of the pair potentials are damaged")
-        return scorer
 
 
 def mean_comparisons(here: np.ndarray, there: np.ndarray, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._base.estimator import Estimator
 from plackett._names.catalogue import items
 from plackett.losses.base import Loss
 from plackett.losses.custom import REGISTERED, CustomLoss, UnknownLoss
@@ -43,7 +42,7 @@ def to_plain(value: Any, name: str) -> Any:
     if isinstance(value, CustomLoss):
         return {"custom_loss": value.name, "fields": _fields(dict(value.parameters), name)}
     if is_dataclass(value) and not isinstance(value, type):
-        own = ("loss",) if isinstance(value, Loss) else ("ranker",) if isinstance(value, Estimator) else _OTHERS
+        own = ("loss",) if isinstance(value, Loss) else ("ranker",) if hasattr(value, "get_params") else _OTHERS
         for kind in own:
             own_name = (type(value).__module__, type(value).__name__)
             if any((item.module, item.symbol) == own_name for item in items(kind)):

@@ -7,29 +7,24 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.data.dense import dense
-from plackett.scorers.base import Size
+from plackett.scorers.base import Scorer
+from plackett.scorers.fields import array, number
 
 __all__ = ["PointerScorer"]
 
 
 @dataclass(frozen=True)
-class PointerScorer:
+class PointerScorer(Scorer):
     """g(d | prefix) = w·x_d + x_d·M c, where c is the mean of the documents of the prefix; decoded by a beam."""
 
     kind: ClassVar[str] = "pointer"
     list_aware: ClassVar[bool] = True
-    weights: np.ndarray
-    matrix: np.ndarray
-    scale: np.ndarray
-    beam: int = 1
-
-    @property
-    def size(self) -> Size:
-        """What it takes and gives."""
-        return Size("weights", self.weights.size)
+    weights: np.ndarray = array("features")
+    matrix: np.ndarray = array("features features")
+    scale: np.ndarray = array("features")
+    beam: int = number(least=1, most=10_000)
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Positions of the documents, counted from the end of the list; documents that tie to the end share one."""
@@ -38,22 +33,9 @@ class PointerScorer:
         over_queries(_decode, offsets, x, self.weights, self.matrix, self.beam, out, n_jobs=n_jobs, rows_per_thread=500)
         return out
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The scorer as named arrays."""
-        arrays = {name: getattr(self, name) for name in ("weights", "matrix", "scale")}
-        return arrays | {"beam": np.array([self.beam])}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> PointerScorer:
-        """The scorer that `to_arrays` wrote."""
-        weights, matrix, scale, beam = (np.array(arrays.get(name)) for name in ("weights", "matrix", "scale", "beam"))
-        d = weights.size
-        right = weights.shape == scale.shape == (d,) and matrix.shape == (d, d) and beam.shape == (1,)
-        if not right or any(a.dtype != np.float64 for a in (weights, matrix, scale)) or not 1 <= int(beam[0]) <= 10_000:
-            raise DataError("the weights of the pointer model are damaged")
-        if not all(np.isfinite(array).all() for array in (weights, matrix, scale)) or (scale == 0).any():
-            raise DataError("the weights of the pointer model are not finite, or a scale is 0")
-        return cls(weights, matrix, scale, int(beam[0]))
+    def check(self) -> None:
+        """No feature is divided by 0."""
+        self.check_that(self.scale.all(), "array 'scale' has a zero")
 
 
 @kernel

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from plackett._base.errors import DataError, in_shell
 from plackett.data.dense import dense
 from plackett.data.mapped import query_blocks
+from plackett.scorers.fields import Arrays, Field, Sizes, Stored, array, choice, declared, number, part_of
 
 _SOURCES = ("given", "columns", "computed")
 
@@ -55,7 +56,7 @@ def _statistics(X: Any, offsets: np.ndarray, reference: int, top: int) -> np.nda
 
 
 @dataclass(frozen=True)
-class QueryMap:
+class QueryMap(Stored):
     """How the standardised features of queries are made.
 
     Parameters
@@ -73,14 +74,15 @@ class QueryMap:
         How many features there are before some are left out.
     """
 
-    source: str
-    columns: np.ndarray
-    reference: int
-    top: int
-    kept: np.ndarray
-    mean: np.ndarray
-    scale: np.ndarray
-    width: int
+    kind: ClassVar[str] = "query_map"
+    source: str = choice(lambda: _SOURCES)
+    columns: np.ndarray = array("columns", np.int64, least=0)
+    reference: int = number(least=-1)
+    top: int = number()
+    kept: np.ndarray = array("kept", np.int64, least=0)
+    mean: np.ndarray = array("kept")
+    scale: np.ndarray = array("kept", positive=True)
+    width: int = number()
 
     @classmethod
     def fitted(
@@ -139,27 +141,26 @@ class QueryMap:
         """Number of features."""
         return self.kept.size
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The map as named arrays."""
-        head = np.array([_SOURCES.index(self.source), self.reference, self.top, self.width], np.int64)
-        return {
-            "z.head": head,
-            "z.columns": self.columns,
-            "z.kept": self.kept,
-            "z.mean": self.mean,
-            "z.scale": self.scale,
-        }
+    def check(self) -> None:
+        """Features that are kept are there, in ascending order."""
+        ascend = (self.kept[1:] > self.kept[:-1]).all() and self.kept.max(initial=-1) < self.width
+        self.check_that(ascend, "it keeps query features that are not there")
 
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> QueryMap:
-        """The map that `to_arrays` wrote."""
-        head, columns, kept = (np.array(arrays[f"z.{name}"]) for name in ("head", "columns", "kept"))
-        mean, scale = np.array(arrays["z.mean"]), np.array(arrays["z.scale"])
-        whole = all(part.dtype == np.int64 and part.ndim == 1 for part in (head, columns, kept))
-        if not whole or head.size != 4 or not 0 <= head[0] < len(_SOURCES) or (columns < 0).any() or (kept < 0).any():
-            raise DataError("the query features of the model are damaged")
-        if mean.dtype != np.float64 or mean.shape != kept.shape or scale.shape != kept.shape or not (scale > 0).all():
-            raise DataError("the query features of the model are damaged")
-        if kept.max(initial=-1) >= head[3]:
-            raise DataError("the query features of the model are damaged")
-        return cls(_SOURCES[head[0]], columns, int(head[1]), int(head[2]), np.sort(kept), mean, scale, int(head[3]))
+
+@dataclass(frozen=True)
+class _QueryMap(Field):
+    def write(self, name: str, value: Any) -> Arrays:
+        return {f"z.{key}": entry for key, entry in value.to_arrays().items()}
+
+    def read(self, name: str, arrays: Arrays, sizes: Sizes) -> Any:
+        value = QueryMap.from_arrays(part_of(arrays, "z"))
+        sizes["z"] = value.n_features
+        return value
+
+    def is_absent(self, name: str, arrays: Arrays) -> bool:
+        return "z.kept" not in arrays
+
+
+def query_features(*, optional: bool = False) -> Any:
+    """How the features of a query are made; their number is the dimension ``z``."""
+    return declared(_QueryMap(optional=optional))

@@ -7,11 +7,12 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from plackett._base.errors import DataError
-from plackett.scorers._members import Member, member_scores, pack_members, same_features, unlabelled, unpack_members
-from plackett.scorers.base import Size, check_finite
-from plackett.scorers.query_map import QueryMap
-from plackett.scorers.routers import ROUTERS, Router
+from plackett.data.dataset import RankingDataset
+from plackett.scorers._members import WithMembers, member_scores, trained, unlabelled
+from plackett.scorers.fields import array, inner, number
+from plackett.scorers.member import Member
+from plackett.scorers.query_map import QueryMap, query_features
+from plackett.scorers.routers import Router, router_class
 
 __all__ = ["RoutedScorer"]
 
@@ -36,12 +37,12 @@ def features_of(scorer: QueryScorer, X: Any, offsets: np.ndarray, given: np.ndar
 
 
 @dataclass(frozen=True)
-class RoutedScorer:
+class RoutedScorer(WithMembers):
     """Several rankers, of which member 0 is the global one; the router weighs them for each query.
 
     Parameters
     ----------
-    rankers
+    members
         The members.
     factors
         Factor of each member's scores, which brings them to one scale.
@@ -54,39 +55,24 @@ class RoutedScorer:
     """
 
     kind: ClassVar[str] = "routed"
-    #: Whether `predict` takes the features of the queries.
-    reads_queries: ClassVar[bool] = True
-    #: Whether `predict` takes the relations of the documents, for members that need them.
-    reads_relations: ClassVar[bool] = True
-    rankers: tuple[Member, ...]
-    factors: np.ndarray
-    shrink: float
-    query_map: QueryMap | None
-    router: Router | None
+    members: tuple[Member, ...] = trained()
+    factors: np.ndarray = array("members")
+    shrink: float = number(float, most=1)
+    query_map: QueryMap | None = query_features(optional=True)
+    router: Router | None = inner(router_class, optional=True)
 
     @property
     def list_aware(self) -> bool:
         """Whether a document's score depends on its list: true with several members, as the query decides on one."""
-        return len(self.rankers) > 1 or any(ranker.scorer_.list_aware for ranker in self.rankers)
+        return len(self.members) > 1 or super().list_aware
 
-    @property
-    def size(self) -> Size:
-        """What it takes and gives."""
-        return Size("members", self.rankers[0].n_features_in_)
-
-    def predict(
-        self,
-        X: Any,
-        offsets: np.ndarray,
-        n_jobs: int | None = None,
-        query_features: np.ndarray | None = None,
-        relations: Any = None,
-    ) -> np.ndarray:
-        """Score of each row."""
-        if len(self.rankers) == 1:
-            return member_scores(self.rankers[0], unlabelled(X, offsets, query_features, relations), n_jobs)
-        z = features_of(self, X, offsets, query_features)
-        return self.score(self.choose(X, offsets, z), X, offsets, n_jobs, query_features, relations)
+    def score_lists(self, data: RankingDataset, n_jobs: int | None) -> np.ndarray:
+        """Score of each row of a dataset without labels."""
+        if len(self.members) == 1:
+            return member_scores(self.members[0], data, n_jobs)
+        z = features_of(self, data.X, data.offsets, data.query_features)
+        chosen = self.choose(data.X, data.offsets, z)
+        return self.score(chosen, data.X, data.offsets, n_jobs, data.query_features, data.relations)
 
     def choose(self, X: Any, offsets: np.ndarray, z: np.ndarray) -> np.ndarray:
         """The number of the member for each query, or a table of weights, queries × members."""
@@ -107,45 +93,20 @@ class RoutedScorer:
         whole = unlabelled(X, offsets, query_features, relations)
         scores = np.zeros(X.shape[0])
         local = 1.0 - self.shrink
-        for number, queries, weight in _uses(chosen):
+        for i, queries, weight in _uses(chosen):
             part = whole.select(queries)
             rows = np.arange(part.n_rows) + np.repeat(offsets[queries] - part.offsets[:-1], part.group)
-            own = member_scores(self.rankers[number], part, n_jobs) * self.factors[number]
+            own = member_scores(self.members[i], part, n_jobs) * self.factors[i]
             scores[rows] += (local * weight)[part.query_of_row] * own
         if self.shrink > 0.0:
-            scores += self.shrink * member_scores(self.rankers[0], whole, n_jobs)
+            scores += self.shrink * member_scores(self.members[0], whole, n_jobs)
         return scores
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The scorer as named arrays."""
-        own = {"factors": self.factors, "shrink": np.array([self.shrink])}
+    def check(self) -> None:
+        """Several members have a router that fits them."""
+        self.check_that(self.router is not None or len(self.members) == 1, "no rule to choose among several rankers")
         if self.router is not None:
-            own["router"] = np.frombuffer(self.router.name.encode(), np.uint8)
-            own |= {f"router.{name}": array for name, array in self.router.to_arrays().items()}
-        if self.query_map is not None:
-            own |= self.query_map.to_arrays()
-        return own | pack_members(self.rankers)
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> RoutedScorer:
-        """The scorer that `to_arrays` wrote."""
-        factors, rankers = np.array(arrays["factors"]), same_features(unpack_members(arrays))
-        shrink = np.array(arrays["shrink"])
-        if factors.dtype != np.float64 or factors.shape != (len(rankers),) or shrink.shape != (1,):
-            raise DataError(f"{len(rankers)} routed rankers with factors of shape {factors.shape}")
-        if not 0.0 <= shrink[0] <= 1.0 or ("router" not in arrays and len(rankers) > 1):
-            raise DataError("the model has several rankers and no rule to choose among them")
-        check_finite({"factors": factors})
-        query_map = QueryMap.from_arrays(arrays) if "z.head" in arrays else None
-        if "router" not in arrays:
-            return cls(rankers, factors, float(shrink[0]), query_map, None)
-        name = arrays["router"].tobytes().decode()
-        if name not in ROUTERS:
-            raise DataError(f"the router {name!r:.50} is not known to this version of plackett")
-        parts = {key.removeprefix("router."): value for key, value in arrays.items() if key.startswith("router.")}
-        width = 0 if query_map is None else query_map.n_features
-        router = ROUTERS[name].from_arrays(parts, len(rankers), width)
-        return cls(rankers, factors, float(shrink[0]), query_map, router)
+            self.router.check_fits(len(self.members), 0 if self.query_map is None else self.query_map.n_features)
 
 
 def _uses(chosen: np.ndarray) -> Any:

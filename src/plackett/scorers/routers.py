@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from plackett._base.errors import DataError
 from plackett.scorers._products import table_times
+from plackett.scorers.fields import Stored, array, number
 from plackett.scorers.subspaces import directions, similarities
 
 #: Distances are computed for this many queries at a time.
 _BLOCK = 1024
 
 
-class Router(Protocol):
+class Router(Stored):
     """Chooses among the members of a `RoutedScorer`."""
 
-    name: ClassVar[str]
+    #: The member that each choice stands for.
+    member: np.ndarray = array("queries", np.int64, least=0)
 
     def __call__(self, X: Any, offsets: np.ndarray, z: np.ndarray) -> np.ndarray:
         """The number of the member for each query, or a table of weights, queries × members."""
+        raise NotImplementedError
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The router as named arrays."""
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray], n_members: int, width: int) -> Self:
-        """The router that `to_arrays` wrote, checked against the number of members and of query features."""
+    def check_fits(self, n_members: int, width: int) -> None:
+        """Refuse a router of a file that names other members, or expects other features of queries, than there are."""
+        known = self.member.size and self.member.max() < n_members
+        self.check_that(bool(known), f"the router names member {self.member.max(initial=-1)}, of {n_members}")
+        points = getattr(self, "points", None)
+        self.check_that(points is None or points.shape[1] == width, f"the router does not fit {width} query features")
 
 
 def nearest(points: np.ndarray, queries: np.ndarray, k: int) -> np.ndarray:
@@ -46,36 +49,27 @@ def nearest(points: np.ndarray, queries: np.ndarray, k: int) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class NearestRouter:
+class NearestRouter(Router):
     """The member of the nearest training query."""
 
-    name: ClassVar[str] = "nearest"
-    points: np.ndarray
-    member: np.ndarray
+    kind: ClassVar[str] = "nearest"
+    points: np.ndarray = array("queries width")
+    member: np.ndarray = array("queries", np.int64, least=0)
 
     def __call__(self, X: Any, offsets: np.ndarray, z: np.ndarray) -> np.ndarray:
         """The number of the member for each query."""
         return self.member[nearest(self.points, z, 1)[:, 0]]
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The router as named arrays."""
-        return {"points": self.points, "member": self.member}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray], n_members: int, width: int) -> NearestRouter:
-        """The router that `to_arrays` wrote."""
-        return cls(*_checked_points(arrays, n_members, width))
-
 
 @dataclass(frozen=True)
-class OverlapRouter:
+class OverlapRouter(Router):
     """The member of the training query whose neighbours are most like those of the query."""
 
-    name: ClassVar[str] = "overlap"
-    points: np.ndarray
-    member: np.ndarray
+    kind: ClassVar[str] = "overlap"
+    points: np.ndarray = array("queries width")
+    member: np.ndarray = array("queries", np.int64, least=0)
     #: Neighbours of each training query, queries × k.
-    neighbours: np.ndarray
+    neighbours: np.ndarray = array("queries k", np.int64, least=0)
 
     def __call__(self, X: Any, offsets: np.ndarray, z: np.ndarray) -> np.ndarray:
         """The number of the member for each query."""
@@ -104,32 +98,23 @@ class OverlapRouter:
         counts = np.bincount(self.neighbours.ravel(), minlength=n)
         return np.concatenate(([0], np.cumsum(counts))), order // k
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The router as named arrays."""
-        return {"points": self.points, "member": self.member, "neighbours": self.neighbours}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray], n_members: int, width: int) -> OverlapRouter:
-        """The router that `to_arrays` wrote."""
-        points, member = _checked_points(arrays, n_members, width)
-        near = np.array(arrays["neighbours"])
-        fits = near.dtype == np.int64 and near.ndim == 2 and near.shape[0] == points.shape[0] >= near.shape[1] > 0
-        if not fits or near.min() < 0 or near.max() >= points.shape[0]:
-            raise DataError("the neighbours of the router are damaged")
-        return cls(points, member, near)
+    def check(self) -> None:
+        """Every training query has neighbours."""
+        n, k = self.neighbours.shape
+        self.check_that(0 < k <= n and self.neighbours.max() < n, "the router has neighbours that are not there")
 
 
 @dataclass(frozen=True)
-class SoftmaxRouter:
+class SoftmaxRouter(Router):
     """Members weighed by a multinomial logistic function of the query features, or only the likeliest."""
 
-    name: ClassVar[str] = "softmax"
-    weights: np.ndarray
-    intercept: np.ndarray
+    kind: ClassVar[str] = "softmax"
+    weights: np.ndarray = array("width classes")
+    intercept: np.ndarray = array("classes")
     #: The member of each class.
-    member: np.ndarray
-    hard: bool
-    n_members: int
+    member: np.ndarray = array("classes", np.int64, least=0)
+    hard: bool = number(bool)
+    n_members: int = number(least=1)
 
     def probabilities(self, z: np.ndarray) -> np.ndarray:
         """Probability of each class, queries × classes."""
@@ -144,38 +129,26 @@ class SoftmaxRouter:
         if self.hard:
             return self.member[p.argmax(axis=1)]
         weights = np.zeros((p.shape[0], self.n_members))
-        for column, number in enumerate(self.member):
-            weights[:, number] += p[:, column]
+        for column, chosen in enumerate(self.member):
+            weights[:, chosen] += p[:, column]
         return weights
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The router as named arrays."""
-        return {
-            "weights": self.weights,
-            "intercept": self.intercept,
-            "member": self.member,
-            "hard": np.array([int(self.hard)]),
-        }
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray], n_members: int, width: int) -> SoftmaxRouter:
-        """The router that `to_arrays` wrote."""
-        weights, intercept = (np.array(arrays[name]) for name in ("weights", "intercept"))
-        member, hard = _members(arrays["member"], n_members), bool(np.array(arrays["hard"])[0])
-        if weights.shape != (width, member.size) or intercept.shape != (member.size,) or weights.dtype != np.float64:
-            raise DataError("the weights of the router are damaged")
-        return cls(weights, intercept, member, hard, n_members)
+    def check_fits(self, n_members: int, width: int) -> None:
+        """Refuse weights for other features of queries than there are."""
+        super().check_fits(n_members, width)
+        fits = self.weights.shape[0] == width and self.n_members == n_members
+        self.check_that(fits, f"the weights of the router do not fit {width} query features and {n_members} members")
 
 
 @dataclass(frozen=True)
-class SubspaceRouter:
+class SubspaceRouter(Router):
     """The member of the training query whose principal directions are most like those of the query's documents."""
 
-    name: ClassVar[str] = "subspace"
+    kind: ClassVar[str] = "subspace"
     #: Principal directions of each training query, queries × components × features.
-    directions: np.ndarray
-    member: np.ndarray
-    scale: np.ndarray
+    directions: np.ndarray = array("queries components features", finite=False)
+    member: np.ndarray = array("queries", np.int64, least=0)
+    scale: np.ndarray = array("features", positive=True)
 
     def __call__(self, X: Any, offsets: np.ndarray, z: np.ndarray) -> np.ndarray:
         """The number of the member for each query."""
@@ -184,40 +157,10 @@ class SubspaceRouter:
         own = directions(X, offsets, self.directions.shape[1], self.scale)
         return self.member[np.round(similarities(own, self.directions), 12).argmax(axis=1)]
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The router as named arrays."""
-        return {"directions": self.directions, "member": self.member, "scale": self.scale}
 
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray], n_members: int, width: int) -> SubspaceRouter:
-        """The router that `to_arrays` wrote."""
-        subspaces, member, scale = (
-            np.array(arrays["directions"]),
-            _members(arrays["member"], n_members),
-            np.array(arrays["scale"]),
-        )
-        fits = subspaces.ndim == 3 and subspaces.dtype == np.float64 and subspaces.shape[0] == member.size > 0
-        if not fits or scale.shape != subspaces.shape[2:] or not (scale > 0).all():
-            raise DataError("the directions of the router are damaged")
-        return cls(subspaces, member, scale)
-
-
-ROUTERS: dict[str, type[Any]] = {
-    router.name: router for router in (NearestRouter, OverlapRouter, SoftmaxRouter, SubspaceRouter)
-}
-
-
-def _members(given: np.ndarray, n_members: int) -> np.ndarray:
-    member = np.array(given)
-    if member.dtype != np.int64 or member.ndim != 1 or member.size == 0:
-        raise DataError("the members of the router are damaged")
-    if member.min() < 0 or member.max() >= n_members:
-        raise DataError(f"a router names member {member.max()}, of {n_members}")
-    return member
-
-
-def _checked_points(arrays: dict[str, np.ndarray], n_members: int, width: int) -> tuple[np.ndarray, np.ndarray]:
-    points, member = np.array(arrays["points"]), _members(arrays["member"], n_members)
-    if points.dtype != np.float64 or points.shape != (member.size, width):
-        raise DataError(f"{member.size} training queries with features of shape {points.shape}")
-    return points, member
+def router_class(kind: str) -> type[Router]:
+    """The class of routers of this kind."""
+    for router in (NearestRouter, OverlapRouter, SoftmaxRouter, SubspaceRouter):
+        if router.kind == kind:
+            return router
+    raise DataError(f"the router {kind!r:.50} is not known to this version of plackett")

@@ -9,13 +9,14 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett.scorers._products import table_times
-from plackett.scorers.base import Size
+from plackett.scorers.base import Scorer, Size
+from plackett.scorers.parts import Layer, Network, Part
 
 __all__ = ["SigmoidLayersScorer"]
 
 
 @dataclass(frozen=True, eq=False)
-class SigmoidLayersScorer:
+class SigmoidLayersScorer(Scorer):
     r"""Scores :math:`\sigma(W_k \cdots \sigma(W_1 x + b_1) \cdots + b_k)`, between 0 and 1.
 
     Parameters
@@ -31,7 +32,6 @@ class SigmoidLayersScorer:
     """
 
     kind: ClassVar[str] = "sigmoid_layers"
-    list_aware: ClassVar[bool] = False
     weights: tuple[np.ndarray, ...]
     biases: tuple[np.ndarray, ...]
 
@@ -48,6 +48,12 @@ class SigmoidLayersScorer:
         for weight, bias in zip(self.weights, self.biases, strict=True):
             rows = expit(table_times(rows, weight, n_jobs) + bias)
         return rows[:, 0]
+
+    def export_parts(self) -> list[tuple[float, Part]]:
+        """Its layers."""
+        size = self.weights[0].shape[0]
+        layers = tuple(Layer(w, b, "sigmoid") for w, b in zip(self.weights, self.biases, strict=True))
+        return [(1.0, Network(False, np.zeros(size), np.ones(size), layers))]
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The scorer as named arrays."""

@@ -2,50 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
 from plackett.aggregation.cps import CPS
 from plackett.aggregation.lists import RankLists
 from plackett.data.dense import dense
-from plackett.scorers.base import Size
+from plackett.scorers.base import Scorer
+from plackett.scorers.fields import array
 
 __all__ = ["StagewiseScorer"]
 
 
-class StagewiseScorer:
+@dataclass(frozen=True)
+class StagewiseScorer(Scorer):
     """Documents of each query in the order in which the stages choose them: n for the first, then n − 1, …"""
 
     kind: ClassVar[str] = "stagewise"
     list_aware: ClassVar[bool] = True
-
-    def __init__(self, theta: np.ndarray) -> None:
-        self.theta = theta
-
-    @property
-    def size(self) -> Size:
-        """What it takes and gives."""
-        return Size("theta", self.theta.size)
+    theta: np.ndarray = array("features")
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Score of each row; all 0 if every list has weight 0."""
         if not self.theta.any():
             return np.zeros(X.shape[0])
         return CPS(weights=tuple(self.theta)).scores(feature_lists(X, offsets), n_jobs=n_jobs)
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The weights of the lists."""
-        return {"theta": self.theta}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
-        """The scorer that `to_arrays` wrote."""
-        theta = np.array(arrays["theta"], np.float64)
-        if theta.ndim != 1 or not np.isfinite(theta).all():
-            raise DataError(f"the weights of a stagewise model must be finite numbers, got shape {theta.shape}")
-        return cls(theta)
 
 
 def feature_lists(X: Any, offsets: np.ndarray) -> RankLists:

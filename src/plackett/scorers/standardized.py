@@ -17,6 +17,14 @@ class StandardizedScorer(BlendScorer):
     kind: ClassVar[str] = "standardized"
     list_aware: ClassVar[bool] = True  # type: ignore[assignment]
 
+    not_exportable: ClassVar[str] = (  # type: ignore[assignment]
+        "scales the scores of its members within each list (scale='query'), and engines score one document at a time; "
+        "blend with scale='spread', export one of its members_, or serve it: plackett serve scores whole lists"
+    )
+
+    def contributions(self, X: Any, n_jobs: int | None = None) -> None:
+        """None: scores are not sums over features."""
+
     def _scaled(self, scores: np.ndarray, offsets: np.ndarray) -> np.ndarray:
         return standardized(scores, offsets)
 

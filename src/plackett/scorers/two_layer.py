@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
-from plackett.scorers._members import Member, member_scores, pack_members, unlabelled, unpack_members
+from plackett.scorers._members import member_scores, trained, unlabelled
 from plackett.scorers._products import table_times
-from plackett.scorers.base import Size
-from plackett.scorers.query_map import QueryMap
+from plackett.scorers.base import Scorer, Size
+from plackett.scorers.fields import array
+from plackett.scorers.member import Member
+from plackett.scorers.query_map import QueryMap, query_features
 from plackett.scorers.routed import features_of
 
 __all__ = ["TwoLayerScorer"]
@@ -30,7 +31,7 @@ def products(X: Any, offsets: np.ndarray, z: np.ndarray) -> Any:
 
 
 @dataclass(frozen=True)
-class TwoLayerScorer:
+class TwoLayerScorer(Scorer):
     """A ranker trained on products, and the map from a query to the factors of its documents."""
 
     kind: ClassVar[str] = "two_layer"
@@ -38,20 +39,21 @@ class TwoLayerScorer:
     reads_queries: ClassVar[bool] = True
     #: Whether `predict` takes the relations of the documents, for base rankers that need them.
     reads_relations: ClassVar[bool] = True
-    ranker: Member
-    query_map: QueryMap
+    #: The one ranker.
+    members: tuple[Member, ...] = trained()
+    query_map: QueryMap = query_features()
     #: From the standardised query features to those used, features × components.
-    projection: np.ndarray
+    projection: np.ndarray = array("z components")
 
     @property
     def list_aware(self) -> bool:
         """Whether a document's score depends on its list: true if there are query features."""
-        return self.query_map.n_features > 0 or self.ranker.scorer_.list_aware
+        return self.query_map.n_features > 0 or self.members[0].scorer_.list_aware
 
     @property
     def size(self) -> Size:
         """What it takes and gives."""
-        return Size("members", self.ranker.n_features_in_ // (1 + self.projection.shape[1]))
+        return Size("members", self.members[0].n_features_in_ // (1 + self.projection.shape[1]))
 
     def predict(
         self,
@@ -80,22 +82,10 @@ class TwoLayerScorer:
     ) -> np.ndarray:
         """The document layer."""
         data = unlabelled(products(X, offsets, chosen), offsets, query_features, relations)
-        return member_scores(self.ranker, data, n_jobs)
+        return member_scores(self.members[0], data, n_jobs)
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The scorer as named arrays."""
-        return {"projection": self.projection} | self.query_map.to_arrays() | pack_members((self.ranker,))
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> TwoLayerScorer:
-        """The scorer that `to_arrays` wrote."""
-        projection, query_map = np.array(arrays["projection"]), QueryMap.from_arrays(arrays)
-        fits = projection.ndim == 2 and projection.dtype == np.float64
-        if not fits or projection.shape[0] != query_map.n_features:
-            raise DataError(f"{query_map.n_features} query features with a projection of shape {projection.shape}")
-        ranker, times = unpack_members(arrays)[0], 1 + projection.shape[1]
-        if ranker.n_features_in_ % times:
-            raise DataError(
-                f"array 'projection' makes {times} features of one, but the ranker has {ranker.n_features_in_}"
-            )
-        return cls(ranker, query_map, projection)
+    def check(self) -> None:
+        """The ranker has all products of features."""
+        features, times = self.members[0].n_features_in_, 1 + self.projection.shape[1]
+        fits = len(self.members) == 1 and features % times == 0
+        self.check_that(fits, f"array 'projection' makes {times} features of one, but the ranker has {features}")

@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.scratch import longest
 from plackett._kernels.sort import argsort_descending
 from plackett.scorers._products import table_times
-from plackett.scorers.base import Size
+from plackett.scorers.base import Scorer
+from plackett.scorers.fields import array
 
 __all__ = ["VotingScorer"]
 
@@ -21,7 +21,7 @@ _ROWS = 1 << 14
 
 
 @dataclass(frozen=True)
-class VotingScorer:
+class VotingScorer(Scorer):
     r"""Score of document u in its list: :math:`\sum_i c_i \sum_v \mathrm{sign}(w_i \cdot (x_u - x_v))`, as a share.
 
     Each row of ``weights`` is a voter :math:`w_i` with ``counts`` :math:`c_i` votes. Scores lie between −1 and 1, and a
@@ -30,13 +30,8 @@ class VotingScorer:
 
     kind: ClassVar[str] = "voting"
     list_aware: ClassVar[bool] = True
-    weights: np.ndarray
-    counts: np.ndarray
-
-    @property
-    def size(self) -> Size:
-        """What it takes and gives."""
-        return Size("weights", self.weights.shape[1])
+    weights: np.ndarray = array("voters features")
+    counts: np.ndarray = array("voters", least=0)
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Score of each row."""
@@ -52,20 +47,6 @@ class VotingScorer:
             over_queries(_vote, offsets[q : end + 1] - offsets[q], under, self.counts, scores[rows], n_jobs=n_jobs)
             q = end
         return scores
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The scorer as named arrays."""
-        return {"weights": self.weights, "counts": self.counts}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> VotingScorer:
-        """The scorer that `to_arrays` wrote."""
-        weights, counts = (np.array(arrays.get(name)) for name in ("weights", "counts"))
-        if weights.dtype != np.float64 or weights.ndim != 2 or counts.dtype != np.float64:
-            raise DataError("the weights of the voters are damaged")
-        if counts.shape != weights.shape[:1] or (counts < 0).any():
-            raise DataError(f"{weights.shape[0]} voters with votes of shape {counts.shape}")
-        return cls(weights, counts)
 
 
 @kernel

@@ -14,7 +14,7 @@ from plackett._base.time_limit import check_time
 from plackett.data.dataset import RankingDataset
 from plackett.data.reference import typical_rows
 from plackett.data.transformer import QueryTransformer
-from plackett.rankers.base import GradientTrained
+from plackett.scorers.scoring import Scoring as Fitted
 
 #: Rows that are scored at once, where a score does not depend on the other rows.
 _BLOCK = 8_192
@@ -78,12 +78,12 @@ class Scoring:
     @property
     def exits(self) -> bool:
         """Whether most documents of a list are scored by some of the trees only."""
-        return bool(self.ranker.scorer_.kind == "early_exit")
+        return bool(self.ranker.scorer_.has_exit)
 
     @property
     def takes_missing(self) -> bool:
         """Whether the ranker accepts missing values."""
-        return bool(self.ranker.allow_nan)
+        return not self.ranker.strict_part
 
     @property
     def compares(self) -> bool:
@@ -110,11 +110,8 @@ class Scoring:
     @cached_property
     def score_rows(self) -> Callable[[np.ndarray], np.ndarray]:
         """Scores of the rows of one list: what the ranker does, without the setup it repeats in every call."""
-        ranker = self.ranker
-        if type(ranker).score_rows is not GradientTrained.score_rows:
-            return lambda X: ranker.score_rows(self.dataset(X))
-        scorer, jobs, finish = ranker.scorer_, ranker.n_jobs, ranker.make_loss().ranking_scores
-        return lambda X: finish(scorer.predict(X, np.array([0, len(X)]), jobs))
+        scorer, jobs = self.ranker.scorer_, self.ranker.n_jobs
+        return lambda X: scorer.predict(X, np.array([0, len(X)]), jobs)
 
     @cached_property
     def _own_steps(self) -> bool:
@@ -127,7 +124,7 @@ class Scoring:
             return X
         offsets = np.array([0, len(X)])
         for step in self.steps:
-            X = np.ascontiguousarray(step._apply(X, offsets), np.float32)
+            X = np.ascontiguousarray(step.apply(X, offsets), np.float32)
         self.check_missing(X)
         return X
 
@@ -145,12 +142,11 @@ class Scoring:
 
     def without_exit(self) -> Scoring:
         """The same with all trees for every document."""
-        ranker = copy.copy(self.ranker)
-        ranker.scorer_ = self.ranker.scorer_.trees
-        model = ranker
-        if self.steps:
+        if isinstance(self.model, Fitted):
+            model: Any = self.model.with_exit(False)
+        else:
             model = copy.copy(self.model)
-            model.steps = [*self.model.steps[:-1], (self.model.steps[-1][0], ranker)]
+            model.steps = [*self.model.steps[:-1], (self.model.steps[-1][0], self.ranker.with_exit(False))]
         return Scoring(model, self.name, self.ranker.n_jobs)
 
     def relevance(self, scores: np.ndarray) -> np.ndarray | None:
@@ -173,7 +169,7 @@ class Scoring:
     @property
     def explained_against(self) -> str:
         """What the contributions of `explain` are relative to: ``"training"`` or ``"list"``."""
-        of_training = self._background is not None or self.ranker.scorer_.kind == "trees"
+        of_training = self._background is not None or self.ranker.scorer_.ignores_background
         return "training" if of_training else "list"
 
     def explain(self, X: np.ndarray, documents: np.ndarray) -> Any:

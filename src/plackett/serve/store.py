@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from plackett._base.errors import DataError
 from plackett._files.checks import open_regular
-from plackett._load import load
+from plackett._load import load_to_score
 from plackett._names.nearest import hint
 from plackett.serve.engine import ServedEngine, parts_of
 from plackett.serve.http import RefusedError
@@ -197,7 +197,7 @@ class ModelStore:
             engine = ServedEngine.load(path, source.name, source.version, self.threads)
             engine.warm_up()
             return engine
-        model = ServedModel(load(path), source.name, source.version, path=path.resolve(), threads=self.threads)
+        model = ServedModel(load_to_score(path), source.name, source.version, path=path.resolve(), threads=self.threads)
         model.warm_up()
         _ = model.fingerprint  # read now, while the file is the one that was loaded
         return model

@@ -575,7 +575,7 @@ def check_contributions(make: Make) -> None:
     if hasattr(ranker, "coef_") and ranker.coef_.ndim == 1:
         linear = X @ ranker.coef_ + ranker.intercept_
         close(linear, scores, "coef_ and intercept_ do not give the scores", rtol=1e-5, atol=1e-6)
-    if ranker.scorer_.kind not in ("linear", "trees", "blend") or not ranker.sums_features:
+    if ranker.scorer_.contributions(np.asarray(X, np.float32)) is None:
         with refuses(ValueError, r"pred_contrib=True: .* plackett\.explain", "contributions that do not exist"):
             ranker.predict(X, qid=qid, pred_contrib=True)
         return

@@ -16,6 +16,7 @@ from plackett.experiments.auto.trials import CandidateTrials
 from plackett.experiments.tables.leaderboard import _statistics
 from plackett.rankers import storage
 from plackett.rankers.display import card_rows
+from plackett.scorers.model import digest
 from plackett.testing.rankers import easy_task
 
 LINEAR = ("ListNet", "LinearRegression", "RankSVM")
@@ -320,7 +321,7 @@ def test_a_damaged_report_is_refused_when_loaded(fitted, tmp_path, name, value):
         value = [report["leaderboard"][0] | {"splits": 2**63}]
     report[name] = value
     text = json.dumps(header)
-    _storage.write(path, arrays, {**metadata, "ranker": text, "digest": storage._digest(text, arrays)})
+    _storage.write(path, arrays, {**metadata, "ranker": text, "digest": digest(text, arrays)})
     with pytest.raises(DataError, match=r"m\.plackett: what the search reported is damaged"):
         pk.load(path)
 

@@ -40,7 +40,7 @@ def trained(trials, clock, **limits):
     trials.clock = clock
     chosen = BlendMembers([0, 1], [0, 0], np.array([0.6, 0.4]), None)
     scorer, short = refit(trials, chosen, trials.splits.data, **limits)
-    return [(ranker.num_leaves, ranker.scorer_.booster.num_trees()) for ranker in scorer.rankers], short
+    return [(ranker.num_leaves, ranker.scorer_.booster.num_trees()) for ranker in scorer.members], short
 
 
 def test_members_may_be_late_and_further_seeds_may_not(trials):
@@ -65,4 +65,4 @@ def test_few_documents_are_trained_on_with_one_thread(trials, monkeypatch):
     monkeypatch.setattr(module, "fit", lambda ranker, *given: seen.append(ranker.n_jobs) or fit(ranker, *given))
     chosen = BlendMembers([0, 1], [0, 0], np.array([0.6, 0.4]), None)
     scorer, _ = refit(trials, chosen, trials.splits.data, n_seeds=1)
-    assert seen == [1, 1] and [ranker.n_jobs for ranker in scorer.rankers] == [2, 2]
+    assert seen == [1, 1] and [ranker.n_jobs for ranker in scorer.members] == [2, 2]

@@ -95,7 +95,7 @@ def test_it_learns_that_repetition_is_unwelcome(base):
 def test_decoding_is_greedy():
     data = planted(n_queries=3)
     ranker = pk.SequentialDiversity().fit(data)
-    relevance = ranker.scorer_.rankers[0].predict(data)
+    relevance = ranker.scorer_.members[0].predict(data)
     similar = data.relations["similarity"].matrix(data.n_rows).toarray()
     positions = ranker.rank(data)
     for first, last in zip(data.offsets[:-1], data.offsets[1:], strict=True):

@@ -116,7 +116,7 @@ def test_prefixes_matter_where_they_do():
     train, test = alternating(0), alternating(1)
     pointer = PointerRanker(k=None, eval_measure="nDCG@3").fit(train)
     plain = PointerRanker(k=None, eval_measure="nDCG@3").fit(train)
-    plain.scorer_ = PointerScorer(plain.scorer_.weights, np.zeros((2, 2)), plain.scorer_.scale)
+    plain.scorer_ = PointerScorer(plain.scorer_.weights, np.zeros((2, 2)), plain.scorer_.scale, 1)
     assert pointer.score(test) > plain.score(test) + 0.02
 
 

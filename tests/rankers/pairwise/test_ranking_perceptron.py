@@ -184,7 +184,7 @@ def test_preferences_take_the_place_of_labels():
     data = RankingDataset.from_arrays(np.eye(3), None, [1, 1, 1])
     pairs = Preferences.from_pairs([(2, 0), (0, 1)], margin=[2.0, 1.0], weight=[1.0, 3.0])
     ranker = RankingPerceptron(margin=0.0, max_iter=5, standardize=False, output="last")
-    ranker._fit(data.replace(preferences=pairs), ranker._monitor(None))
+    ranker._fit(data.replace(preferences=pairs), ranker.make_monitor(None))
     w = ranker.scorer_.weights[:, 0]
     assert w[2] > w[0] > w[1]
     # the steps are multiples of margin times weight
@@ -228,7 +228,7 @@ def test_voters_are_the_weights_that_lasted():
 @pytest.mark.parametrize("change", [{"counts": np.ones(3)}, {"counts": -np.ones(2)}, {"weights": np.ones(2)}])
 def test_damaged_votes_are_refused(change):
     arrays = VotingScorer(np.ones((2, 3)), np.ones(2)).to_arrays()
-    with pytest.raises(ValueError, match="voters"):
+    with pytest.raises(ValueError, match="voting model is damaged"):
         VotingScorer.from_arrays(arrays | change)
 
 

@@ -24,7 +24,7 @@ def test_probabilities_and_score():
     assert probability.shape == (200, 3) and (probability >= 0).all()
     np.testing.assert_allclose(probability.sum(axis=1), 1, rtol=1e-12)
     np.testing.assert_allclose(ranker.predict(X[rows]), probability @ [0, 1, 2], rtol=1e-9)
-    raw = ranker.scorer_.predict(X, np.array([0, 200]))
+    raw = ranker.scorer_.model.predict(X, np.array([0, 200]))
     np.testing.assert_allclose(Softmax().ranking_scores(raw + 1e3), Softmax().ranking_scores(raw), rtol=1e-9)
 
 

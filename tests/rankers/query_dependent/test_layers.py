@@ -30,7 +30,7 @@ def test_is_the_base_ranker_on_products():
     weights = ranker.layer_ @ np.append(1.0, z[1][0])  # those of the first test query
     first = test.select([0])
     np.testing.assert_allclose(
-        first.X @ weights + ranker.scorer_.ranker.intercept_, ranker.predict(first), rtol=1e-4, atol=1e-5
+        first.X @ weights + ranker.scorer_.members[0].intercept_, ranker.predict(first), rtol=1e-4, atol=1e-5
     )
 
 

@@ -115,7 +115,7 @@ def test_weights_are_recovered_from_the_model():
 def test_ranking_is_that_of_the_relational_function():
     data = planted(n_queries=12)
     crf = pk.ContinuousCRF(base="LinearRegression").fit(data)
-    f = crf.scorer_.rankers[0].predict(data)
+    f = crf.scorer_.members[0].predict(data)
     ratio = float(crf.beta_[0] / crf.alpha_.sum())
     related = pk.RelationalFeedback(beta=ratio)._maker(ratio)(data).scores(f)
     np.testing.assert_allclose(crf.predict(data), related, rtol=1e-9)

@@ -88,18 +88,20 @@ class ExposureSoftmax(Ranker):
     max_iter: int = 100
     tol: float = 1e-8
 
-    def _prepared(self, data: RankingDataset, name: str = "X") -> RankingDataset:
+    def prepared(self, data: RankingDataset, name: str = "X") -> RankingDataset:
         """The documents that count: features of others may be missing."""
         if name == "X" and data.n_features > 0:
             rows = _known(data)
             if rows.size:
                 check_finite(data, rows, name, IMPUTE)
                 data = some_rows(data, rows)
-        return super()._prepared(data, name)
+        return super().prepared(data, name)
 
     def check_missing(self, data: RankingDataset, name: str) -> None:
         """Raise an error if values are missing."""
         check_finite(data, np.arange(data.n_rows), name, IMPUTE)
+
+    check_trainable = check_missing
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         if not (0 < self.alpha < np.inf and 0 <= self.saturation < np.inf):

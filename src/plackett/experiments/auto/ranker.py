@@ -293,7 +293,7 @@ class AutoRanker(Ranker):
         for candidate in candidates:
             ranker = candidate.ranker.set_params(random_state=self.random_state, n_jobs=self.n_jobs, verbose=False)
             try:
-                ranker.check_missing(data, "X")
+                ranker.check_trainable(data, "X")
                 with quietly():
                     fit(ranker, data)
             except FAILURES as failure:
@@ -327,19 +327,21 @@ class AutoRanker(Ranker):
     def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
         return super()._card(data, monitor) | {"auto": self.__dict__.pop("_told")}
 
-    def _check_learned(self) -> None:
+    def check_loaded(self) -> None:
+        """Check what was read from a model file: the report, too."""
+        super().check_loaded()
         check_report(self.card_["auto"])
 
-    def _check_features(self, data: RankingDataset) -> None:
-        super()._check_features(data)
-        for ranker in self.scorer_.rankers:
-            ranker.check_missing(data, "X")
+    @property
+    def strict_part(self) -> str:
+        """Name of a member that refuses to score missing values."""
+        return next((part for member in self.scorer_.members if (part := member.strict_part)), "")
 
     @property
     def members_(self) -> list[Ranker]:
         """The rankers of the blend."""
         self.check_fitted()
-        return list(self.scorer_.rankers)
+        return list(self.scorer_.members)
 
     @property
     def leaderboard_(self) -> pl.DataFrame:

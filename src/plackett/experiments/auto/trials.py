@@ -7,8 +7,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from copy import copy
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -151,7 +149,7 @@ class CandidateTrials:
         train, test = self.splits.train(split), self.splits.test(split)
         start = self.clock()
         for part in (train, test):
-            ranker.check_missing(part, "X")
+            ranker.check_trainable(part, "X")
         fit(ranker, train, self._hurry)
         trained = self.clock()
         scores = _staged(ranker, test, self.candidates[number].stages)
@@ -268,42 +266,22 @@ def _staged(ranker: Ranker, data: RankingDataset, stages: tuple[int | None, ...]
     """Scores after each stage, one row per stage."""
     if stages == (None,):
         return ranker.score_rows(data)[None, :]
-    scorer, rows, before, total = ranker.scorer_, [], 0, 0.0
+    scorer, rows, before = ranker.scorer_, [], 0
+    total: Any = 0.0
     for stage in stages:
         assert stage is not None
-        part = copy(ranker)
-        part.scorer_ = _Rounds(scorer.booster, before, stage)
-        # the scores of the first rounds and the next ones add up; the loss's transformation is applied afterwards
-        total = total + part.scorer_.predict(data.X, data.offsets)
-        part.scorer_ = _Known(total)
-        rows.append(part.score_rows(data))
+        # the outputs of the first rounds and the next ones add up; only their sum is finished
+        total = total + _rounds(scorer.booster, before, stage, data.X)
+        rows.append(scorer.finish(total))
         before = stage
     return np.array(rows)
 
 
-@dataclass(frozen=True)
-class _Rounds:
-    """The trees of some rounds."""
-
-    booster: Any
-    first: int
-    last: int
-
-    def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = 1) -> np.ndarray:
-        start, n = self.first, self.last - self.first
-        if X.shape[0] == 0 or start >= self.booster.current_iteration():
-            outputs = self.booster.num_model_per_iteration()
-            return np.zeros(X.shape[0] if outputs == 1 else (X.shape[0], outputs))
-        return self.booster.predict(X, raw_score=True, start_iteration=start, num_iteration=n, num_threads=1)
-
-
-@dataclass(frozen=True)
-class _Known:
-    """Scores that are already known."""
-
-    scores: np.ndarray
-    kind = "known"
-    list_aware = False
-
-    def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        return self.scores
+def _rounds(booster: Any, first: int, last: int, X: Any) -> np.ndarray:
+    """Outputs of the trees of some rounds."""
+    if X.shape[0] == 0 or first >= booster.current_iteration():
+        outputs = booster.num_model_per_iteration()
+        return np.zeros(X.shape[0] if outputs == 1 else (X.shape[0], outputs))
+    return booster.predict(  # type: ignore[no-any-return]
+        X, raw_score=True, start_iteration=first, num_iteration=last - first, num_threads=1
+    )

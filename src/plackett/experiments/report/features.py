@@ -20,8 +20,6 @@ from plackett.explanations.model_importance import model_importance
 #: Features in figures and tables, random orders per feature.
 _SHOWN = 15
 _REPEATS = 3
-#: Kinds of models that score fast enough to shuffle every document; the others get a tenth.
-_CHEAP = ("linear", "additive", "trees")
 
 
 def features(view: View) -> Section | None:
@@ -62,8 +60,8 @@ def _dataset(view: View, dataset: str, fold: Any, test: RankingDataset, number: 
         if cell.model_path is None:
             continue
         model = cell.model()
-        cheap = getattr(getattr(model, "scorer_", None), "kind", "") in _CHEAP
-        rows = test if cheap else _part(test, view.max_rows // 10, view.seed)
+        scorer = getattr(model, "scorer_", None)
+        rows = test if scorer is not None and scorer.cheap else _part(test, view.max_rows // 10, view.seed)
         permuted[ranker] = permutation_importance(model, rows, measure, n_repeats=_REPEATS, random_state=view.seed)
         importance = model_importance(model, test)
         if importance is not None:

@@ -19,17 +19,14 @@ from plackett.data.weights import given_or_ones
 from plackett.rankers.base import Ranker
 from plackett.rankers.blend import Blend, spread_within_lists
 from plackett.rankers.gradient_ranker import GradientRanker
-from plackett.rankers.relational.base import check_numbers, relation_of
 from plackett.rankers.wrapper import base_ranker
 from plackett.scorers.blend import BlendScorer
 from plackett.scorers.linear import LinearScorer
-from plackett.scorers.related import RelatedScorer
+from plackett.scorers.relations.lookup import relation_of
+from plackett.scorers.sequential_diversity import NOVELTY, Near, SequentialDiversityScorer, decoded, similarities
 from plackett.solvers.monitor import Monitor
 
 __all__ = ["SequentialDiversity"]
-
-#: Relation by which a document is compared with the chosen ones.
-NOVELTY = ("largest similarity", "mean similarity")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -83,7 +80,6 @@ class SequentialDiversity(Ranker):
     """
 
     effort: ClassVar[str | None] = "max_iter"
-    sums_features: ClassVar[bool] = False
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-3, 1.0, log=True)}
     _test_settings: ClassVar[dict[str, Any]] = {"relation": Neighbours(k=3), "max_iter": 25}
 
@@ -103,15 +99,6 @@ class SequentialDiversity(Ranker):
     def parts(self) -> list[Ranker]:
         """The ranker inside, as given."""
         return [] if self.base is None else [base_ranker(self.base)]
-
-    def _near(self, data: RankingDataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The similarities as a sparse matrix, both directions."""
-        relation = relation_of(data, self.relation, type(self).__name__, self.n_jobs)
-        if relation.weights.max(initial=0.0) > 1.0:
-            raise DataError("similarities must be from 0 to 1")
-        matrix = relation.matrix(data.n_rows)
-        matrix = matrix.maximum(matrix.T).tocsr()
-        return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), np.asarray(matrix.data, np.float64)
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         from scipy.optimize import minimize
@@ -147,7 +134,9 @@ class SequentialDiversity(Ranker):
 
         def callback(weights: np.ndarray) -> None:
             own, novelty = weights[: -len(NOVELTY)], weights[-len(NOVELTY) :]
-            better, stop = monitor.judge(lambda _: _decoded(valid[0], valid[1] @ own, novelty, valid[2], self.n_jobs))
+            better, stop = monitor.judge(
+                lambda _: decoded(valid[0].offsets, valid[1] @ own, novelty, valid[2], self.n_jobs)
+            )
             if better:
                 best[:] = weights
             if stop:
@@ -158,8 +147,17 @@ class SequentialDiversity(Ranker):
             minimize(objective, start, jac=True, method="L-BFGS-B", callback=callback, options=options)
             if monitor.n_rounds == 0:  # there was nothing to do
                 callback(start)
-        self.novelty_ = best[-len(NOVELTY) :].copy()
-        self.scorer_ = RelatedScorer((self._relevance(member, best[: -len(NOVELTY)] / scale, data),))
+        relevance = self._relevance(member, best[: -len(NOVELTY)] / scale, data)
+        self.scorer_ = SequentialDiversityScorer((relevance,), self.relation, best[-len(NOVELTY) :].copy())
+
+    @property
+    def novelty_(self) -> np.ndarray:
+        """Learned weights of the largest and of the mean similarity."""
+        self.check_fitted()
+        return self.scorer_.novelty  # type: ignore[no-any-return]
+
+    def _near(self, data: RankingDataset) -> Near:
+        return similarities(relation_of(data, self.relation, type(self).__name__, self.n_jobs), data.n_rows)
 
     def _relevance(self, member: Ranker | None, weights: np.ndarray, data: RankingDataset) -> Ranker:
         """The part w·x as a ranker."""
@@ -171,26 +169,12 @@ class SequentialDiversity(Ranker):
             ranker = Blend(members=(clone(member),), n_jobs=self.n_jobs)
             ranker.weights_ = np.ones(1)
             ranker.scorer_ = BlendScorer((member,), weights)
-        ranker._note(data, Monitor())
+        ranker.note_training(data, Monitor())
         return ranker
-
-    def _check_learned(self) -> None:
-        check_numbers(self, "novelty_", len(NOVELTY), -np.inf)
-
-    def score_rows(self, data: RankingDataset) -> np.ndarray:
-        """Score of each row of a dataset, in its order."""
-        relevance = self.scorer_.rankers[0].score_rows(data)
-        return _decoded(data, relevance, self.novelty_, self._near(data), self.n_jobs)
 
 
 def _table(member: Ranker | None, data: RankingDataset) -> np.ndarray:
     return dense(data.X).astype(np.float64) if member is None else member.score_rows(data)[:, None]
-
-
-def _decoded(data: RankingDataset, relevance: np.ndarray, novelty: np.ndarray, near: Any, n_jobs: int | None) -> Any:
-    out = np.empty(data.n_rows)
-    over_queries(_decode, data.offsets, relevance, novelty, *near, out, n_jobs=n_jobs)
-    return out
 
 
 def ideal_orders(data: RankingDataset, k: int | None, alpha: float) -> tuple[np.ndarray, np.ndarray]:
@@ -320,36 +304,6 @@ def _likelihood(
                     tilt[q, 1] += pull * total[i] * seen
             left[chosen] = False
             for p in range(pointers[first + chosen], pointers[first + chosen + 1]):
-                i = other[p] - first
-                largest[i] = max(largest[i], near[p])
-                total[i] += near[p]
-
-
-@kernel
-def _decode(lo, hi, offsets, relevance, novelty, pointers, other, near, out):
-    """Positions by greedy choice; remaining documents that all tie, and cannot be told apart, share one position."""
-    for q in range(lo, hi):
-        first, last = offsets[q], offsets[q + 1]
-        n = last - first
-        largest, total = np.zeros(n), np.zeros(n)
-        left = np.ones(n, np.bool_)
-        related = pointers[first] < pointers[last]
-        for position in range(n):
-            best, least, most = -1, np.inf, -np.inf
-            for i in range(n):
-                if left[i]:
-                    g = relevance[first + i] + novelty[0] * largest[i] + novelty[1] * total[i] / max(position, 1)
-                    least = min(least, g)
-                    if best < 0 or g > most:  # the first one is taken even if no value is a number
-                        best, most = i, g
-            if not related and least == most:
-                for i in range(n):
-                    if left[i]:
-                        out[first + i] = n - position
-                break
-            left[best] = False
-            out[first + best] = n - position
-            for p in range(pointers[first + best], pointers[first + best + 1]):
                 i = other[p] - first
                 largest[i] = max(largest[i], near[p])
                 total[i] += near[p]

@@ -93,9 +93,9 @@ class DrawnExamples(Ranker):
         self._check_settings()
         self._refuse_validation("partial_fit", "fit takes it, or set it to None")
         columns = self._columns if hasattr(self, "scorer_") else None
-        data = self._prepared(training_data(X, y, qid, group, sample_weight, query_weight, columns=columns))
+        data = self.prepared(training_data(X, y, qid, group, sample_weight, query_weight, columns=columns))
         if hasattr(self, "scorer_"):
-            self._check_features(data)
+            self.check_features(data)
             if not hasattr(self, "descent_"):
                 raise DataError("a loaded ranker cannot continue training: only its weights were saved; fit it again")
         else:

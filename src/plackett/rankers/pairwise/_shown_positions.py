@@ -92,7 +92,7 @@ class ClickTrained(GradientTrained, Trees):
             raise LossError("refit=True: the biases belong to the trees of the first training; train without it")
         shown = 1 if data.positions is None else int(data.positions.max(initial=1))
         n = min(shown, self.max_position or shown)
-        start = getattr(self, "scorer_", None) if self.warm_start else None
+        start = self.start()
         loss = _Jointly(lambda data, n_jobs: self._joint(data, n_jobs, n, start is not None))
         self.scorer_ = self.make_model().train(loss, data, monitor, start)
         kept = loss.rounds[min(monitor.best_round, len(loss.rounds) - 1)]  # a forest has one gradient for all trees

@@ -15,7 +15,7 @@ from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.squared_hinge import SquaredHinge
 from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
-from plackett.scorers.trees.scorer import TreeScorer
+from plackett.scorers.divided import DividedScorer
 from plackett.solvers.monitor import Monitor
 
 __all__ = ["GBRank"]
@@ -92,7 +92,8 @@ class GBRank(GradientTrained, Trees):
         return Targets(hinge=hinge, update=self.update, learning_rate=self.learning_rate)
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
-        before = self._n_trees() if self.warm_start and hasattr(self, "scorer_") else 0
+        start = self.start()
+        before = 0 if start is None else start.booster.current_iteration()
         loss = self.make_loss()
         if isinstance(loss, Targets):
             loss = loss.replace(first_round=before)
@@ -102,18 +103,11 @@ class GBRank(GradientTrained, Trees):
                     f"update='blend' counts the first of {rounds} trees (1 + learning_rate)^-{rounds} as much as the "
                     "last, which is nothing; use fewer trees, a smaller learning_rate or another update"
                 )
-        self.scorer_ = self.train(loss, data, monitor, self.scorer_ if before else None)
-
-    def score_rows(self, data: RankingDataset) -> np.ndarray:
-        """Score of each row of a dataset, in its order."""
-        scores = super().score_rows(data)
-        if self.update == "newton":
-            return scores
-        return scores / UPDATES[self.update][0](self._n_trees(), self.learning_rate)
-
-    def _n_trees(self) -> int:
-        assert isinstance(self.scorer_, TreeScorer)
-        return self.scorer_.booster.current_iteration()
+        trees = self.train(loss, data, monitor, start if before else None)
+        self.scorer_ = trees
+        if isinstance(loss, Targets):
+            divisor = UPDATES[self.update][0](trees.booster.current_iteration(), self.learning_rate)
+            self.scorer_ = DividedScorer(trees, divisor)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -184,7 +184,7 @@ class StochasticRank(DrawnExamples):
             n_features = block.n_features
         assert n_features is not None
         valid = self._validation(eval_set, eval_qid, eval_group, n_features)
-        monitor = self._monitor(valid)
+        monitor = self.make_monitor(valid)
         descent = self._descent(survey.scale if self.standardize else np.ones(n_features))
         learner, settings = self._learner()
         start = self._scorer(descent)
@@ -196,10 +196,10 @@ class StochasticRank(DrawnExamples):
                 if monitor.keep(self._scorer(descent)):
                     break
         self.scorer_, self.descent_ = monitor.best or start, descent
-        self._note(block, monitor)
+        self.note_training(block, monitor)
         sizes = {"queries": survey.n_queries, "rows": survey.n_rows, "features": n_features}
         self.card_["data"] = {"file": os.path.basename(name), **sizes}
-        self._calibrate(valid)
+        self.calibrate_on(valid)
         return self
 
     def _blocks(self, path: str, **options: Any) -> Iterator[RankingDataset]:
@@ -210,7 +210,7 @@ class StochasticRank(DrawnExamples):
             )
         parts = _native_blocks if format_of(path) is NATIVE else partial(read_letor_chunks, n_jobs=self.n_jobs)
         for block in parts(path, **options):
-            yield self._prepared(block, path)
+            yield self.prepared(block, path)
 
     # ------------------------------------------------------------------------------------------------------------ parts
 

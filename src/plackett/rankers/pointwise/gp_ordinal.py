@@ -11,7 +11,7 @@ from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.rankers._laplace import LaplaceRanker
 from plackett.rankers.pointwise._ordinal_svm import grades_of
-from plackett.scorers.gaussian_process import GaussianPosterior
+from plackett.scorers.gaussian_posterior import GaussianPosterior
 from plackett.solvers.intervals import Intervals
 
 __all__ = ["GPOrdinal"]
@@ -55,7 +55,7 @@ class GPOrdinal(LaplaceRanker):
         """
         from scipy.special import ndtr
 
-        rows = self._rows(X)
+        rows = self.rows(X)
         posterior = self.scorer_
         if not isinstance(posterior, GaussianPosterior) or posterior.grades.size == 0:
             raise DataError("GPOrdinal was fitted without judged labels, so it has no grades")

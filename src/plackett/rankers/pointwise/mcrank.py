@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -39,8 +39,6 @@ class McRank(GradientTrained, Trees):
     Li, Burges, Wu: McRank: learning to rank using multiple classification and gradient boosting. NIPS 2007.
     """
 
-    sums_features: ClassVar[bool] = False  # several outputs per document
-
     gain: Any = "linear"
     ordinal: bool = False
 
@@ -50,6 +48,6 @@ class McRank(GradientTrained, Trees):
 
     def predict_proba(self, X: object, *, qid: object = None) -> np.ndarray:
         """Probability of each grade."""
-        rows = self._rows(X, qid)
-        scores = self.scorer_.predict(rows.data.X, rows.data.offsets, self.n_jobs)
+        rows = self.rows(X, qid)
+        scores = self.scorer_.model.predict(rows.data.X, rows.data.offsets, self.n_jobs)
         return rows.give_back(self.make_loss().probabilities(scores))

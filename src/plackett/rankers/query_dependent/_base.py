@@ -211,7 +211,7 @@ class LocalRankers(QueryDependent):
     def members_(self) -> list[Ranker]:
         """The trained rankers, the global one first."""
         self.check_fitted()
-        return list(self.scorer_.rankers)
+        return list(self.scorer_.members)
 
     def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
         return super()._card(data, monitor) | {
@@ -230,9 +230,9 @@ class ClusterRankers(LocalRankers):
         on, because they were set aside for validation or have weight 0.
     """
 
-    def _prepared(self, data: RankingDataset, name: str = "X") -> RankingDataset:
+    def prepared(self, data: RankingDataset, name: str = "X") -> RankingDataset:
         self._given_qids = data.qids.tolist()
-        return super()._prepared(data, name)
+        return super().prepared(data, name)
 
     def _note_clusters(self, data: RankingDataset, number: np.ndarray) -> None:
         """Record the cluster of each query of the data that were given to `fit`."""

@@ -27,10 +27,10 @@ def near(member: Ranker, data: RankingDataset, overall: Ranker, rho: float) -> R
         local.scorer_ = _near_svm(member, data, overall.scorer_, rho)
         local.__dict__.pop("gap_", None)  # known for the objective alone
         return local
-    if isinstance(member, GradientTrained) and isinstance(overall.scorer_, LinearScorer):
+    if isinstance(member, GradientTrained) and overall.scorer_.line is not None:
         model, loss = member.make_model(), member.make_loss().settle(data)
         if isinstance(model, Linear) and loss.has_value and loss.smooth and model.l1_ratio == 0.0:
-            local.scorer_ = train_near(model, loss, data, overall.scorer_, rho)
+            local.scorer_ = member.finished(train_near(model, loss, data, overall.scorer_.model, rho))
             return local
     raise DataError(
         f"rho={rho} keeps the weights of local rankers near the global ones, which needs a linear base with a smooth "

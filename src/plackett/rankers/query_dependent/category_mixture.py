@@ -65,9 +65,8 @@ class CategoryMixture(GradientRanker):
         return losses[0] if len(losses) == 1 else MixedLoss(losses=losses)
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
-        start = getattr(self, "scorer_", None) if self.warm_start else None
         model: Model = self.make_model()
-        self.scorer_ = model.train(self.make_loss(), self._with_shares(data), monitor, start)
+        self.scorer_ = self.finished(model.train(self.make_loss(), self._with_shares(data), monitor, self.start()))
 
     def _with_shares(self, data: RankingDataset) -> RankingDataset:
         """The dataset with the probabilities of the categories as query features."""

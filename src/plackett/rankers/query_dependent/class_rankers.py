@@ -77,17 +77,18 @@ class ClassRankers(LocalRankers):
         finally:
             del self._given_class
 
-    def _prepared(self, data: RankingDataset, name: str = "X") -> RankingDataset:
+    def prepared(self, data: RankingDataset, name: str = "X") -> RankingDataset:
+        """The data as passed to `_fit`."""
         given = getattr(self, "_given_class", None)
         if given is None:
-            return super()._prepared(data, name)
+            return super().prepared(data, name)
         if given.shape != (data.n_queries,):
             raise DataError(f"query_class has shape {given.shape}, but the data have {data.n_queries} queries")
         unknown = np.flatnonzero([one is None or one != one for one in given.tolist()])  # NaN differs from itself
         if unknown.size:
             raise DataError(f"query_class: the class of query {data.qids[unknown[0]]} is missing; name one for each")
         self._class_of = dict(zip(data.qids.tolist(), given.tolist(), strict=True))
-        return super()._prepared(data, name)
+        return super().prepared(data, name)
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         self._check_local()

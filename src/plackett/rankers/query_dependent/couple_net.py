@@ -61,7 +61,6 @@ class CoupleNet(UsesQueryFeatures):
     """
 
     allow_nan: ClassVar[bool] = False
-    sums_features: ClassVar[bool] = False
     effort: ClassVar[str | None] = "max_iter"
     search_space: ClassVar[SearchSpace] = {"hidden": (2, 4, 8), "alpha": Real(1e-4, 1e-1, log=True)}
     _test_settings: ClassVar[dict[str, Any]] = {"hidden": 3, "max_iter": 40}

@@ -104,7 +104,7 @@ class IntentRanker(UsesQueryFeatures, GradientRanker):
         loss, model = self.make_loss(), self.make_model()
         if self.intent == "learned":
             share = self._learned(data, share, loss, model)
-        self.scorer_ = model.train(loss, _with_share(data, share), monitor, None)
+        self.scorer_ = self.finished(model.train(loss, _with_share(data, share), monitor, None))
 
     def _given(self, data: RankingDataset) -> np.ndarray:
         if self.intent == "given":

@@ -50,8 +50,8 @@ def response_times(ranker: Any, data: RankingDataset) -> pl.DataFrame:
     scorer = ranker.scorer_
     if not hasattr(scorer, "choose"):
         raise DataError(f"{type(ranker).__name__} does not use features of the query; time its predict instead")
-    data = ranker._columns.aligned(data)
-    ranker._check_features(data)
+    data = ranker.columns_in.aligned(data)
+    ranker.check_features(data)
     rows = []
     for q in range(data.n_queries):
         one = data.select([q])
@@ -60,7 +60,7 @@ def response_times(ranker: Any, data: RankingDataset) -> pl.DataFrame:
         described = time.perf_counter()
         chosen = scorer.choose(one.X, one.offsets, z)
         decided = time.perf_counter()
-        more = {"relations": one.relations} if getattr(scorer, "reads_relations", False) else {}
+        more = {"relations": one.relations} if scorer.reads_relations else {}
         scorer.score(chosen, one.X, one.offsets, ranker.n_jobs, query_features=one.query_features, **more)
         end = time.perf_counter()
         rows.append((described - begin, decided - described, end - decided))

@@ -66,7 +66,7 @@ class TwoLayer(QueryDependent):
         query_map = self._query_map(data)
         z = query_map(data.X, data.offsets, data.query_features)
         projection = _components(z, self.n_components)
-        scorer = TwoLayerScorer(self._member(), query_map, projection)
+        scorer = TwoLayerScorer((self._member(),), query_map, projection)
 
         def widened(part: RankingDataset | None) -> RankingDataset | None:
             if part is None:
@@ -77,14 +77,14 @@ class TwoLayer(QueryDependent):
 
         train, valid = widened(data), widened(monitor.valid)
         assert train is not None
-        self.scorer_ = TwoLayerScorer(self._trained(train, valid), query_map, projection)
+        self.scorer_ = TwoLayerScorer((self._trained(train, valid),), query_map, projection)
         monitor.judge(self.score_rows)
 
     @property
     def layer_(self) -> np.ndarray:
         """Linear base rankers: weights of the features, and of their products with each component of z."""
         self.check_fitted()
-        return self.scorer_.ranker.coef_.reshape(-1, self.n_features_in_).T
+        return self.scorer_.members[0].coef_.reshape(-1, self.n_features_in_).T
 
 
 def _components(z: np.ndarray, n: int | None) -> np.ndarray:

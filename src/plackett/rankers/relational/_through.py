@@ -11,7 +11,7 @@ import numpy as np
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.rankers.base import GradientTrained, Ranker
-from plackett.rankers.relational._functions import RelationalFunction
+from plackett.scorers.relations.functions import RelationalFunction
 
 #: Makes the function of a dataset, whose relations it has.
 Make = Callable[[RankingDataset], RelationalFunction]

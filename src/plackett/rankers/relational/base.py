@@ -5,27 +5,24 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError, PlackettWarning, in_shell
+from plackett._base.errors import DataError, PlackettWarning
 from plackett._base.estimator import clone
-from plackett._base.literals import call
 from plackett._base.progress import steps
 from plackett._base.search_space import Real, SearchSpace
-from plackett._names.catalogue import find
 from plackett.data.dataset import RankingDataset
-from plackett.data.relations import Relation
 from plackett.measures.ranking import Scored
 from plackett.rankers.base import Ranker
 from plackett.rankers.fold_measure import fold_measure
-from plackett.rankers.relational._functions import RelationalFunction, without_noise
 from plackett.rankers.relational._through import differentiable, trained_through
 from plackett.rankers.wrapper import Wrapper
-from plackett.scorers.related import RelatedScorer
-from plackett.solvers.laplacian import STRONGEST, checked
+from plackett.scorers.relational import RelationalScorer
+from plackett.scorers.relations.functions import FUNCTIONS, RelationalFunction, without_noise
+from plackett.scorers.relations.laplacian import STRONGEST
+from plackett.scorers.relations.lookup import is_strength, parsed, relation_of
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
 #: Strengths that ``beta="auto"`` tries; the first wins ties.
@@ -33,57 +30,6 @@ _STRENGTHS = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 _FOLDS = 5
 #: With fewer queries than this, cross-validation is too noisy.
 _LEAST_QUERIES = 10
-
-
-def is_strength(beta: Any) -> bool:
-    """Whether this is a number that a relation may be multiplied by."""
-    number = isinstance(beta, (int, float, np.integer, np.floating)) and not isinstance(beta, bool)
-    return number and bool(0.0 <= beta <= STRONGEST)
-
-
-def check_numbers(ranker: Ranker, name: str, size: int, least: float = 0.0) -> None:
-    """Check that a model file has ``size`` learned numbers, all finite and at least ``least``."""
-    numbers = getattr(ranker, name, None)
-    if not isinstance(numbers, np.ndarray) or numbers.dtype != np.float64 or numbers.shape != (size,):
-        raise DataError(f"{name} is damaged: {size} numbers were expected")
-    if not (np.isfinite(numbers).all() and (numbers >= least).all()):
-        raise DataError(
-            f"{name} is damaged: {numbers[~(np.isfinite(numbers) & (numbers >= least))][0]} is not possible"
-        )
-
-
-def parsed(relation: Any) -> Any:
-    """The builder described by a text such as ``"Neighbours(k=10)"``; anything else is returned unchanged."""
-    if not isinstance(relation, str) or not relation.endswith(")"):
-        return relation
-    try:
-        name, parameters = call(relation)
-        item = find("relation", name)
-        return getattr(import_module(item.module), item.symbol)(**parameters)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"relation={relation!r}: {error}") from None
-
-
-def relation_of(data: RankingDataset, relation: Any, ranker_name: str, n_jobs: int | None = None) -> Relation:
-    """A relation by name, or built from the features; the error message says how to give one."""
-    relation = parsed(relation)
-    if callable(relation):
-        return checked(str(relation), relation(data, n_jobs=n_jobs))
-    if not isinstance(relation, str):
-        raise DataError(f"relation={relation!r}; give the name of a relation, or a builder such as Neighbours(k=10)")
-    known = data.relations or {}
-    if relation not in known:
-        has = f"its relations are {', '.join(map(repr, known))}" if known else "it has none"
-        advice = (
-            f"Pass --relation {relation}=FILE, or --relation {relation}=knn:10, which compares features"
-            if in_shell()
-            else f"Give a RankingDataset with it (data.replace(relations={{{relation!r}: …}})), or the builder "
-            "Neighbours(k=10) instead of the name, which compares features"
-        )
-        raise DataError(
-            f"{ranker_name} needs the relation {relation!r} of the documents, which the data lack: {has}. {advice}"
-        )
-    return checked(relation, known[relation])
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -104,10 +50,11 @@ class WrapsRanker(Wrapper):
     def base_(self) -> Ranker:
         """The trained ranker inside."""
         self.check_fitted()
-        return self.scorer_.rankers[0]  # type: ignore[no-any-return]
+        return self.scorer_.members[0]  # type: ignore[no-any-return]
 
-    def _refits(self) -> bool:
-        return self.base_ranker()._refits()
+    def refits(self) -> bool:
+        """Whether the final model is also trained on the validation data."""
+        return self.base_ranker().refits()
 
     def _categories(self, X: Any) -> dict[str, list[Any]]:
         return self.base_ranker()._categories(X)
@@ -115,7 +62,7 @@ class WrapsRanker(Wrapper):
     def _fresh(self) -> Ranker:
         """A copy of the ranker inside to train."""
         base: Ranker = clone(self.base_ranker())
-        base._set_categories(self.__dict__.get("categories_"))
+        base.set_categories(self.__dict__.get("categories_"))
         base.n_jobs, base.verbose = self.n_jobs, False
         if self.base is None or isinstance(self.base, str):
             base.eval_measure, base.random_state = self.eval_measure, self.random_state
@@ -140,7 +87,7 @@ class WrapsRanker(Wrapper):
         finally:
             base.__class__ = kind
             monitor.final = None
-        base._note(data, monitor)
+        base.note_training(data, monitor)
         return base
 
     def settled(self) -> dict[str, Any]:
@@ -192,8 +139,9 @@ class RelationalWrapper(WrapsRanker):
     beta: float | str = "auto"
     through: bool = True
 
-    def _function(self, data: RankingDataset, relation: Relation, beta: float) -> RelationalFunction:
-        """The function of a dataset for one strength above 0."""
+    @property
+    def function(self) -> str:
+        """What the relation means, of `plackett.scorers.relations.functions.FUNCTIONS`."""
         raise NotImplementedError
 
     #: Name under which a relation that is built from the features is kept while training.
@@ -207,12 +155,12 @@ class RelationalWrapper(WrapsRanker):
         return data
 
     def _maker(self, beta: float) -> Callable[[RankingDataset], RelationalFunction]:
-        ranker_name, given, n_jobs = type(self).__name__, self.relation, self.n_jobs
+        ranker_name, given, n_jobs, function = type(self).__name__, self.relation, self.n_jobs, FUNCTIONS[self.function]
 
         def make(data: RankingDataset) -> RelationalFunction:
             built = (data.relations or {}).get(self._BUILT)
             relation = built if built is not None else relation_of(data, given, ranker_name, n_jobs)
-            return self._function(data, relation, beta)
+            return function(data, relation, beta, n_jobs)
 
         return make
 
@@ -222,8 +170,13 @@ class RelationalWrapper(WrapsRanker):
             monitor.valid = self._related(monitor.valid)
         beta = self._strength(data)
         base = self._train_base(data, monitor, self._maker(beta) if beta > 0.0 else None, self.through)
-        self.beta_ = beta
-        self.scorer_ = RelatedScorer((base,))
+        self.scorer_ = RelationalScorer((base,), self.function, self.relation, beta)
+
+    @property
+    def beta_(self) -> float:
+        """The strength."""
+        self.check_fitted()
+        return self.scorer_.strength  # type: ignore[no-any-return]
 
     def _strength(self, data: RankingDataset) -> float:
         if self.beta == "auto":
@@ -255,20 +208,6 @@ class RelationalWrapper(WrapsRanker):
                         scored = Scored(test, h, n_jobs=self.n_jobs)
                         worth[i] += np.nansum(measure.worth(measure.per_query(scored)))
         return _STRENGTHS[int(np.argmax(worth))]
-
-    def _check_learned(self) -> None:
-        if not is_strength(getattr(self, "beta_", None)):
-            raise DataError(f"the strength of the relation is damaged: {getattr(self, 'beta_', None)!r:.50}")
-
-    def score_rows(self, data: RankingDataset) -> np.ndarray:
-        """Score of each row of a dataset, in its order."""
-        f = self.base_.score_rows(data)
-        make = self._maker(self.beta_)  # even with strength 0, data without the relation are an error
-        if self.beta_ == 0.0:
-            if not callable(parsed(self.relation)):
-                relation_of(data, self.relation, type(self).__name__)
-            return f
-        return without_noise(make(data).scores(f), f, data.offsets)
 
     def settled(self) -> dict[str, Any]:
         """The settled parameters of the ranker inside, and the strength."""

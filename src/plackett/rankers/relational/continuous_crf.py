@@ -20,13 +20,11 @@ from plackett.data.weights import given_or_ones
 from plackett.rankers.base import Ranker
 from plackett.rankers.blend import Blend
 from plackett.rankers.gradient_ranker import GradientRanker
-from plackett.rankers.relational.base import check_numbers, relation_of
-from plackett.rankers.relational.topic_distillation import lift
 from plackett.rankers.wrapper import base_ranker
 from plackett.scorers.blend import BlendScorer
+from plackett.scorers.continuous_crf import ContinuousCRFScorer, Terms
 from plackett.scorers.linear import LinearScorer
-from plackett.scorers.related import RelatedScorer
-from plackett.solvers.laplacian import Laplacian
+from plackett.scorers.relations.lookup import relation_of
 from plackett.solvers.monitor import Monitor
 
 __all__ = ["ContinuousCRF"]
@@ -86,7 +84,6 @@ class ContinuousCRF(Ranker):
     """
 
     effort: ClassVar[str | None] = "max_iter"
-    sums_features: ClassVar[bool] = False
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True)}
     _test_settings: ClassVar[dict[str, Any]] = {"similar": (Neighbours(k=2),)}
     _test_variants: ClassVar[tuple[dict[str, Any], ...]] = ({"base": None, "parents": (Neighbours(k=1),)},)
@@ -139,7 +136,7 @@ class ContinuousCRF(Ranker):
         valid = None
         if monitor.valid is not None:
             valid = _table(members, monitor.valid) * slope + intercept
-            valid_terms = _Terms(monitor.valid, *self._relations(monitor.valid), n_jobs=self.n_jobs)
+            valid_terms = Terms(monitor.valid, *self._relations(monitor.valid), n_jobs=self.n_jobs)
         start = function.start()
         best = start.copy()
         total = function.total
@@ -163,14 +160,41 @@ class ContinuousCRF(Ranker):
             minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, callback=callback, options=options)
             if monitor.n_rounds == 0:  # there was nothing to do
                 callback(start)
-        self.alpha_, self.beta_, self.gamma_ = function.split(np.exp(best))
-        self.scorer_ = RelatedScorer((self._estimate(members, slope, intercept, data),))
+        alpha, beta, gamma = function.split(np.exp(best))
+        estimate = self._estimate(members, slope, intercept, alpha / alpha.sum(), data)
+        self.scorer_ = ContinuousCRFScorer(
+            (estimate,), tuple(self.similar), tuple(self.parents), alpha, beta.copy(), gamma.copy()
+        )
+
+    @property
+    def alpha_(self) -> np.ndarray:
+        """Learned weights of the features."""
+        return self._learned.alpha
+
+    @property
+    def beta_(self) -> np.ndarray:
+        """Learned weights of the similarities."""
+        return self._learned.beta
+
+    @property
+    def gamma_(self) -> np.ndarray:
+        """Learned weights of the parents."""
+        return self._learned.gamma
+
+    @property
+    def _learned(self) -> ContinuousCRFScorer:
+        self.check_fitted()
+        return self.scorer_  # type: ignore[no-any-return]
 
     def _estimate(
-        self, members: list[Ranker], slope: np.ndarray, intercept: np.ndarray, data: RankingDataset
+        self,
+        members: list[Ranker],
+        slope: np.ndarray,
+        intercept: np.ndarray,
+        share: np.ndarray,
+        data: RankingDataset,
     ) -> Ranker:
         """The mean of the estimates, weighted by α, as a ranker; a linear function of the features or of the scores."""
-        share = self.alpha_ / self.alpha_.sum()
         ranker: Ranker
         if members:
             ranker = Blend(members=tuple(clone(member) for member in members), n_jobs=self.n_jobs)
@@ -179,19 +203,8 @@ class ContinuousCRF(Ranker):
         else:
             ranker = GradientRanker(loss="Square", n_jobs=self.n_jobs)
             ranker.scorer_ = LinearScorer((share * slope)[:, None], np.array([share @ intercept]))
-        ranker._note(data, Monitor())
+        ranker.note_training(data, Monitor())
         return ranker
-
-    def _check_learned(self) -> None:
-        check_numbers(self, "alpha_", max(np.size(getattr(self, "alpha_", ())), 1))
-        check_numbers(self, "beta_", len(self.similar))
-        check_numbers(self, "gamma_", len(self.parents))
-
-    def score_rows(self, data: RankingDataset) -> np.ndarray:
-        """Score of each row of a dataset, in its order."""
-        f = self.scorer_.rankers[0].score_rows(data)
-        terms = _Terms(data, *self._relations(data), n_jobs=self.n_jobs)
-        return terms.mean(f * self.alpha_.sum(), self.alpha_, self.beta_, self.gamma_)
 
 
 def _table(members: list[Ranker], data: RankingDataset) -> np.ndarray:
@@ -217,29 +230,7 @@ def _regressed(table: np.ndarray, data: RankingDataset) -> tuple[np.ndarray, np.
     return slope, label - slope * mean
 
 
-class _Terms:
-    """The relations of a dataset as the two kinds of terms."""
-
-    def __init__(
-        self, data: RankingDataset, similar: list[Relation], parents: list[Relation], n_jobs: int | None = None
-    ) -> None:
-        self.data, self.n_jobs, self.similar = data, n_jobs, similar
-        self.units = [Laplacian.of(data, [(relation, 1.0)], n_jobs) for relation in similar]
-        self.lifts = [2.0 * lift(data, relation, 1.0) for relation in parents]  # children − parents
-
-    def mean(self, weighted: np.ndarray, alpha: np.ndarray, beta: np.ndarray, gamma: np.ndarray) -> np.ndarray:
-        """μ = A⁻¹ b, for the estimates weighted by α."""
-        a = float(alpha.sum())
-        b = weighted + sum(0.5 * g * c for g, c in zip(gamma, self.lifts, strict=True))
-        if not self.similar:
-            return b / a
-        if len(self.units) == 1:
-            return self.units[0].scaled(float(beta[0]) / a).solve(b / a)
-        terms = [(relation, float(strength) / a) for relation, strength in zip(self.similar, beta, strict=True)]
-        return Laplacian.of(self.data, terms, self.n_jobs).solve(b / a)
-
-
-class Likelihood(_Terms):
+class Likelihood(Terms):
     """Log likelihood of the labels of a dataset, and its gradient, by the logarithms of all weights."""
 
     def __init__(

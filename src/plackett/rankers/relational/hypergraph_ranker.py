@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from plackett.data.dataset import RankingDataset
 from plackett.data.relation_builders.neighbours import Neighbours
-from plackett.data.relations import Relation
-from plackett.rankers.relational._functions import QuadraticFunction, RelationalFunction
-from plackett.rankers.relational.base import RelationalWrapper, parsed
-from plackett.solvers.laplacian import Hypergraph
+from plackett.rankers.relational.base import RelationalWrapper
+from plackett.scorers.relations.lookup import parsed
 
 __all__ = ["HypergraphRanker"]
 
@@ -54,5 +51,7 @@ class HypergraphRanker(RelationalWrapper):
         """Whether the groups are given by the data; a builder makes them from the documents present."""
         return not callable(parsed(self.relation))
 
-    def _function(self, data: RankingDataset, relation: Relation, beta: float) -> RelationalFunction:
-        return QuadraticFunction(Hypergraph.of(data, relation, beta, self.n_jobs))
+    @property
+    def function(self) -> str:
+        """What the relation means."""
+        return "groups"

@@ -5,12 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from plackett.data.dataset import RankingDataset
 from plackett.data.relation_builders.neighbours import Neighbours
-from plackett.data.relations import Relation
-from plackett.rankers.relational._functions import QuadraticFunction, RelationalFunction
 from plackett.rankers.relational.base import RelationalWrapper
-from plackett.solvers.laplacian import Laplacian
 
 __all__ = ["RelationalFeedback"]
 
@@ -46,5 +42,7 @@ class RelationalFeedback(RelationalWrapper):
     _test_settings: ClassVar[dict[str, Any]] = {"relation": Neighbours(k=2), "beta": 0.1}
     _test_variants: ClassVar[tuple[dict[str, Any], ...]] = ({"beta": "auto", "base": "LinearRegression"},)
 
-    def _function(self, data: RankingDataset, relation: Relation, beta: float) -> RelationalFunction:
-        return QuadraticFunction(Laplacian.of(data, [(relation, beta)], self.n_jobs))
+    @property
+    def function(self) -> str:
+        """What the relation means."""
+        return "similarity"

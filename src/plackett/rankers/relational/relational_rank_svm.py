@@ -12,20 +12,17 @@ from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.data.relation_builders.neighbours import Neighbours
-from plackett.data.relations import Relation
 from plackett.losses.pairwise.margin_pairs import MarginPairs
 from plackett.rankers.base import Ranker
 from plackett.rankers.pairwise.linear_svm import LinearPairSVM
 from plackett.rankers.pairwise.rank_svm import RankSVM
-from plackett.rankers.relational._functions import QuadraticFunction, RelationalFunction
 from plackett.rankers.relational.base import RelationalWrapper
-from plackett.rankers.relational.topic_distillation import lift
-from plackett.solvers.laplacian import ForestLaplacian, Laplacian
 from plackett.solvers.monitor import Monitor
 
 __all__ = ["RelationalRankSVM"]
 
-_TASKS = ("feedback", "distillation")
+#: What the relation means in each task.
+_TASKS = {"feedback": "similarity", "distillation": "parents"}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -85,7 +82,8 @@ class RelationalRankSVM(RelationalWrapper):
         """The support vector machine, as given."""
         return [self._machine()]
 
-    def _refits(self) -> bool:
+    def refits(self) -> bool:
+        """Whether the final model is also trained on the validation data."""
         return False
 
     def _categories(self, X: Any) -> dict[str, list[Any]]:
@@ -100,12 +98,12 @@ class RelationalRankSVM(RelationalWrapper):
             machine.eval_measure = self.eval_measure
         return machine
 
-    def _function(self, data: RankingDataset, relation: Relation, beta: float) -> RelationalFunction:
+    @property
+    def function(self) -> str:
+        """What the relation means."""
         if self.task not in _TASKS:
             raise DataError(f"task={self.task!r}; give {' or '.join(map(repr, _TASKS))}")
-        if self.task == "feedback":
-            return QuadraticFunction(Laplacian.of(data, [(relation, beta)], self.n_jobs))
-        return QuadraticFunction(ForestLaplacian.of(data, relation, beta, self.n_jobs), lift(data, relation, beta))
+        return _TASKS[self.task]
 
     def _train_base(
         self, data: RankingDataset, monitor: Monitor, make: Callable[[RankingDataset], Any] | None, through: bool
@@ -142,7 +140,7 @@ class RelationalRankSVM(RelationalWrapper):
         finally:
             machine.__class__ = kind
             monitor.final, monitor.valid = None, valid
-        machine._note(data, monitor)
+        machine.note_training(data, monitor)
         return machine  # type: ignore[no-any-return]
 
 

@@ -14,12 +14,12 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.relation_builders.neighbours import Neighbours
 from plackett.data.relations import Relation
 from plackett.rankers.base import Ranker
-from plackett.rankers.relational._functions import QuadraticFunction, without_noise
 from plackett.rankers.relational._through import differentiable
-from plackett.rankers.relational.base import WrapsRanker, check_numbers, is_strength, parsed, relation_of
-from plackett.rankers.relational.topic_distillation import lift
-from plackett.scorers.related import RelatedScorer
-from plackett.solvers.laplacian import STRONGEST, Laplacian
+from plackett.rankers.relational.base import WrapsRanker
+from plackett.scorers.relational_sum import RelationalSumScorer, sum_of_relations
+from plackett.scorers.relations.functions import QuadraticFunction, lift
+from plackett.scorers.relations.laplacian import STRONGEST, Laplacian
+from plackett.scorers.relations.lookup import is_strength, parsed, relation_of
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
 __all__ = ["RelationalRanker"]
@@ -112,13 +112,7 @@ class RelationalRanker(WrapsRanker):
 
     def _maker(self, strengths: np.ndarray) -> Callable[[RankingDataset], QuadraticFunction]:
         up = [parents for _, parents, _ in self._terms()]
-
-        def make(data: RankingDataset) -> QuadraticFunction:
-            terms = list(zip(self._relations(data), strengths.tolist(), strict=True))
-            lifts = [lift(data, *term) for term, parents in zip(terms, up, strict=True) if parents]
-            return QuadraticFunction(Laplacian.of(data, terms, self.n_jobs), np.sum(lifts, axis=0) if lifts else None)
-
-        return make
+        return lambda data: sum_of_relations(data, self._relations(data), up, strengths, self.n_jobs)
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         data = self._related(data)
@@ -132,8 +126,14 @@ class RelationalRanker(WrapsRanker):
             strengths = self._learned(base, data, strengths)
         make = self._maker(strengths) if strengths.any() else None
         base = self._train_base(data, monitor, make, self.through)
-        self.strengths_ = strengths
-        self.scorer_ = RelatedScorer((base,))
+        relations, up, _ = zip(*self._terms(), strict=True) if strengths.size else ((), (), ())
+        self.scorer_ = RelationalSumScorer((base,), relations, np.array(up, bool), strengths)
+
+    @property
+    def strengths_(self) -> np.ndarray:
+        """The strengths, those of ``similar`` first."""
+        self.check_fitted()
+        return self.scorer_.strengths  # type: ignore[no-any-return]
 
     def _learned(self, base: Ranker, data: RankingDataset, start: np.ndarray) -> np.ndarray:
         """The strengths that minimise the loss for fixed scores f, over their logarithms."""
@@ -167,14 +167,6 @@ class RelationalRanker(WrapsRanker):
             options={"maxiter": 50},
         )
         return np.exp(optimum.x)
-
-    def _check_learned(self) -> None:
-        check_numbers(self, "strengths_", len(self._terms()))
-
-    def score_rows(self, data: RankingDataset) -> np.ndarray:
-        """Score of each row of a dataset, in its order."""
-        f = self.base_.score_rows(data)
-        return without_noise(self._maker(self.strengths_)(data).scores(f), f, data.offsets)
 
 
 def _name(number: int) -> str:

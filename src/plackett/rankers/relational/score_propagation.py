@@ -10,11 +10,11 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._base.search_space import Real, SearchSpace
-from plackett._kernels.kernel import kernel, over_queries
 from plackett.data.dataset import RankingDataset
 from plackett.data.relation_builders.neighbours import Neighbours
-from plackett.rankers.relational.base import WrapsRanker, relation_of
-from plackett.scorers.related import RelatedScorer
+from plackett.rankers.relational.base import WrapsRanker
+from plackett.scorers.propagation import COLLECTS, PropagationScorer, propagated
+from plackett.scorers.relations.lookup import relation_of
 from plackett.solvers.monitor import Monitor
 
 __all__ = ["ScorePropagation"]
@@ -61,44 +61,21 @@ class ScorePropagation(WrapsRanker):
     alpha: float = 0.5
     collect: str = "in"
 
-    def _spread(self, data: RankingDataset) -> Callable[[np.ndarray], np.ndarray]:
-        """The function applied to the scores of a dataset."""
-        relation = relation_of(data, self.relation, type(self).__name__, self.n_jobs)
-        matrix = relation.matrix(data.n_rows)
-        matrix = matrix.T.tocsr() if self.collect == "in" else matrix
-        pairs = (matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data)
-
-        def scores(s: np.ndarray) -> np.ndarray:
-            out = np.empty_like(s)
-            over_queries(_mixed, data.offsets, *pairs, 1.0 + self.alpha, 1.0 - self.alpha, s, out, n_jobs=self.n_jobs)
-            return out
-
-        return scores
-
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         if not 0.0 <= self.alpha <= 1.0:
             raise DataError(f"alpha={self.alpha}; give a share from 0 to 1")
-        if self.collect not in ("in", "out"):
+        if self.collect not in COLLECTS:
             raise DataError(f"collect={self.collect!r}; give 'in' or 'out'")
         relation_of(data, self.relation, type(self).__name__, self.n_jobs)
         base = self._train_base(data, monitor, lambda part: _Step(self._spread(part)), through=False)
-        self.scorer_ = RelatedScorer((base,))
+        self.scorer_ = PropagationScorer((base,), self.relation, self.collect, float(self.alpha))
 
-    def score_rows(self, data: RankingDataset) -> np.ndarray:
-        """Score of each row of a dataset, in its order."""
-        return self._spread(data)(self.base_.score_rows(data))
+    def _spread(self, data: RankingDataset) -> Callable[[np.ndarray], np.ndarray]:
+        """The function applied to the scores of a dataset."""
+        relation = relation_of(data, self.relation, type(self).__name__, self.n_jobs)
+        return lambda scores: propagated(scores, relation, data.offsets, self.collect, self.alpha, self.n_jobs)
 
 
 @dataclass(frozen=True)
 class _Step:
     scores: Callable[[np.ndarray], np.ndarray]
-
-
-@kernel
-def _mixed(lo, hi, offsets, pointers, other, weight, keep, share, s, out):
-    for i in range(offsets[lo], offsets[hi]):
-        total, mass = 0.0, 0.0
-        for p in range(pointers[i], pointers[i + 1]):
-            total += weight[p] * s[other[p]]
-            mass += weight[p]
-        out[i] = keep * s[i] + (share * total / mass if mass > 0.0 else 0.0)

@@ -5,22 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
-from plackett.data.dataset import RankingDataset
 from plackett.data.relation_builders.neighbours import Neighbours
-from plackett.data.relations import Relation
-from plackett.rankers.relational._functions import ExponentialLift, QuadraticFunction, RelationalFunction
 from plackett.rankers.relational.base import RelationalWrapper
-from plackett.solvers.laplacian import ForestLaplacian
 
 __all__ = ["TopicDistillation"]
-
-
-def lift(data: RankingDataset, relation: Relation, beta: float) -> np.ndarray:
-    """What parents gain and children lose before the system is solved: β/2 (number of children − number of parents)."""
-    up = 0.5 * beta * relation.weights
-    return np.bincount(relation.other, up, data.n_rows) - np.bincount(relation.row, up, data.n_rows)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -65,10 +53,7 @@ class TopicDistillation(RelationalWrapper):
     relation: Any = "parent"
     exact: bool = False
 
-    def _function(self, data: RankingDataset, relation: Relation, beta: float) -> RelationalFunction:
-        system = ForestLaplacian.of(data, relation, beta, self.n_jobs)
-        if not self.exact:
-            return QuadraticFunction(system, lift(data, relation, beta))
-        kept = relation.row != relation.other
-        child, parent, weight = relation.row[kept], relation.other[kept], beta * relation.weights[kept]
-        return ExponentialLift(data.offsets, child, parent, weight, system, self.n_jobs)
+    @property
+    def function(self) -> str:
+        """What the relation means."""
+        return "exact parents" if self.exact else "parents"

@@ -74,7 +74,8 @@ class TransferRanker(SingleMember):
         finally:
             del self._sources, self._target
 
-    def _prepared(self, data: RankingDataset, name: str = "X") -> RankingDataset:
+    def prepared(self, data: RankingDataset, name: str = "X") -> RankingDataset:
+        """The data of the target, with those of the source domains beside them."""
         columns = TrainedColumns(None if data.feature_names is None else tuple(data.feature_names))
         ready = {}
         for domain, part in self.__dict__.get("_sources", {}).items():
@@ -88,9 +89,9 @@ class TransferRanker(SingleMember):
             if part.y is None:
                 raise DataError(f"{source} has no labels")
             if part.n_queries:
-                ready[domain] = super()._prepared(part.replace(feature_names=data.feature_names), source)
+                ready[domain] = super().prepared(part.replace(feature_names=data.feature_names), source)
         self._sources = ready
-        return super()._prepared(data, name)
+        return super().prepared(data, name)
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         sources = self.__dict__.get("_sources", {})

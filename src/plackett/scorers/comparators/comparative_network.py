@@ -8,23 +8,21 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import expit
 
-from plackett._base.errors import DataError
 from plackett._kernels.torch_threads import load_torch
 from plackett.aggregation.orderings.preference import Preference
 from plackett.scorers._products import table_times
-from plackett.scorers.base import Size, check_finite
+from plackett.scorers.base import Size
+from plackett.scorers.comparators.base import Comparator
+from plackett.scorers.fields import array
 
 __all__ = ["ComparativeNetwork"]
 
 #: Numbers of hidden units that are held at a time.
 _AT_ONCE = 1 << 21
 
-#: Arrays of the network: number of dimensions.
-_PARTS = {"first": 2, "second": 2, "bias": 1, "own": 1, "other": 1, "output": 1}
-
 
 @dataclass(frozen=True, eq=False)
-class ComparativeNetwork:
+class ComparativeNetwork(Comparator):
     """A network with mirrored hidden units, evaluated without PyTorch.
 
     Hidden unit i is σ(a_i·x_u + b_i·x_v + c_i), and its mirror the same with u and v exchanged. The output "u before v"
@@ -32,13 +30,13 @@ class ComparativeNetwork:
     documents exchanges the outputs exactly. The preference is ½ + ½ (first output − second output).
     """
 
-    kind: ClassVar[str] = "sortnet"
-    first: np.ndarray
-    second: np.ndarray
-    bias: np.ndarray
-    own: np.ndarray
-    other: np.ndarray
-    output: np.ndarray
+    kind: ClassVar[str] = "comparative_network"
+    first: np.ndarray = array("features units")
+    second: np.ndarray = array("features units")
+    bias: np.ndarray = array("units")
+    own: np.ndarray = array("units")
+    other: np.ndarray = array("units")
+    output: np.ndarray = array("1")
 
     @property
     def size(self) -> Size:
@@ -67,24 +65,6 @@ class ComparativeNetwork:
         h_own, h_other = (np.einsum("ij,j->i", hidden, w) for w in (self.own, self.other))
         m_own, m_other = (np.einsum("ij,j->i", mirror, w) for w in (self.own, self.other))
         return expit(h_own + m_other + self.output[0]), expit(m_own + h_other + self.output[0])
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The network as named arrays."""
-        return {name: getattr(self, name) for name in _PARTS}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> ComparativeNetwork:
-        """The network that `to_arrays` wrote."""
-        parts = {name: np.array(arrays[name], np.float64) for name in _PARTS}
-        width = parts["bias"].size
-        for name, ndim in _PARTS.items():
-            shape = parts[name].shape
-            if len(shape) != ndim or shape[-1] != (1 if name == "output" else width):
-                raise DataError(f"the part {name!r} of a comparative network of {width} units has shape {shape}")
-        if parts["first"].shape != parts["second"].shape:
-            raise DataError("the two sides of a comparative network have different numbers of features")
-        check_finite({f"comparator.{name}": part for name, part in parts.items()})
-        return cls(**parts)
 
 
 def outputs(weights: dict[str, Any], u: Any, v: Any) -> tuple[Any, Any]:

@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
 from plackett.aggregation.orderings.preference import Preference
 from plackett.scorers.base import Size
+from plackett.scorers.comparators.base import Comparator
+from plackett.scorers.fields import array
 from plackett.scorers.networks.features import dense_rows
 
 __all__ = ["ExpertsComparator"]
@@ -19,11 +20,11 @@ _AT_ONCE = 1 << 22
 
 
 @dataclass(frozen=True)
-class ExpertsComparator:
+class ExpertsComparator(Comparator):
     """Votes of the features on pairs: the weight of each feature minus that of its opposite."""
 
     kind: ClassVar[str] = "experts"
-    weights: np.ndarray
+    weights: np.ndarray = array("features")
 
     @property
     def size(self) -> Size:
@@ -47,14 +48,6 @@ class ExpertsComparator:
 
         return compare
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The weights."""
-        return {"weights": self.weights}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> ExpertsComparator:
-        """The comparator that `to_arrays` wrote."""
-        weights = np.array(arrays["weights"], np.float64)
-        if weights.ndim != 1 or not np.abs(weights).sum() <= 1.0 + 1e-9:
-            raise DataError(f"weights of votes must be a column whose sizes sum to 1 at most, got {weights.shape}")
-        return cls(weights)
+    def check(self) -> None:
+        """Votes sum to a share."""
+        self.check_that(np.abs(self.weights).sum() <= 1.0 + 1e-9, "the sizes of its votes sum to more than 1")

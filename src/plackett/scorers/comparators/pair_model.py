@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -11,9 +10,10 @@ import numpy as np
 from scipy.special import expit
 
 from plackett._base.errors import DataError
-from plackett._names.catalogue import stored_class
 from plackett.aggregation.orderings.preference import Preference, symmetrised
 from plackett.scorers.base import Scorer, Size, check_size
+from plackett.scorers.comparators.base import Comparator
+from plackett.scorers.fields import choice, inner
 from plackett.scorers.linear import LinearScorer
 
 __all__ = ["ForeignComparator", "ModelComparator"]
@@ -64,17 +64,17 @@ def _in_blocks(chance: Callable[[Any], np.ndarray], X: Any, features: str) -> Pr
 
 
 @dataclass(frozen=True)
-class ModelComparator:
+class ModelComparator(Comparator):
     """A scorer of pairs, whose score is the log-odds that the first document belongs before the second."""
 
-    kind: ClassVar[str] = "model"
-    scorer: Scorer
-    features: str
+    kind: ClassVar[str] = "pair_model"
+    scorer: Scorer = inner()
+    features: str = choice(lambda: PAIR_FEATURES)
 
     @property
     def size(self) -> Size | None:
         """What it takes and gives; a scorer of pairs takes the features of documents once or several times."""
-        own: Size | None = getattr(self.scorer, "size", None)
+        own = self.scorer.size
         if own is None:
             return None
         times = pair_table(np.zeros((1, 1)), np.zeros(1, int), np.zeros(1, int), self.features).shape[1]
@@ -96,25 +96,13 @@ class ModelComparator:
 
         return _in_blocks(chance, X, self.features)
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The comparator as named arrays, those of the scorer with a prefix."""
-        header = np.frombuffer(json.dumps({"scorer": self.scorer.kind, "features": self.features}).encode(), np.uint8)
-        return {"words": header} | {f"scorer.{name}": a for name, a in self.scorer.to_arrays().items()}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> ModelComparator:
-        """The comparator that `to_arrays` wrote."""
-        header = json.loads(arrays["words"].tobytes())
-        if header["features"] not in PAIR_FEATURES:
-            raise DataError(f"a model of pairs of the kind {header!r} is not known to this version of plackett")
-        part = {name.removeprefix("scorer."): a for name, a in arrays.items() if name.startswith("scorer.")}
-        scorer = stored_class("scorer", header["scorer"]).from_arrays(part)
-        check_size(scorer, "model of pairs", None)
-        return cls(scorer, header["features"])
+    def check(self) -> None:
+        """The scorer gives one score of a pair."""
+        check_size(self.scorer, "model of pairs", None)
 
 
 @dataclass(frozen=True)
-class ForeignComparator:
+class ForeignComparator(Comparator):
     """A classifier of another library, with ``predict_proba``."""
 
     kind: ClassVar[str] = "foreign"
@@ -136,8 +124,3 @@ class ForeignComparator:
             f"a {type(self.classifier).__name__} cannot be saved without pickle; train with estimator='linear', "
             "'trees' or another model of plackett instead, or pickle the ranker yourself"
         )
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> ForeignComparator:
-        """Refused, as it is never written."""
-        raise DataError("a classifier of another library is never part of a saved model")

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett.scorers.base import Size
+from plackett.scorers.base import Scorer, Size
 from plackett.scorers.formulas.machine import by_column, evaluate
 from plackett.scorers.formulas.program import Program
 
@@ -19,11 +19,10 @@ _ROWS_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True)
-class FormulaScorer:
+class FormulaScorer(Scorer):
     """Scores are the values of a formula; stored as codes and constants, which are checked and never executed."""
 
-    kind: ClassVar[str] = "formula"
-    list_aware: ClassVar[bool] = False
+    kind: ClassVar[str] = "formulas"
     program: Program
     n_features: int
 

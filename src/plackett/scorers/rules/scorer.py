@@ -13,7 +13,8 @@ from plackett._files.checks import offsets_fit
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.data.dense import dense
 from plackett.data.threshold_bins import MISSING
-from plackett.scorers.base import Size
+from plackett.scorers.base import Scorer, Size
+from plackett.scorers.fields import array
 from plackett.scorers.rules.bits import lowest_bit
 from plackett.scorers.rules.ranges import range_code, range_text
 
@@ -28,23 +29,9 @@ _DENSE_ROWS = 4096
 _WORDS = 8
 _BLOCK = 64 * _WORDS
 
-_TYPES = {
-    "grades": (np.float64, 1),
-    "prior": (np.float64, 1),
-    "cuts": (np.float32, 1),
-    "first": (np.int64, 1),
-    "feature": (np.int64, 1),
-    "code": (np.int64, 1),
-    "depth": (np.int64, 1),
-    "after": (np.int64, 1),
-    "counts": (np.int64, 2),
-    "support": (np.float64, 2),
-    "confidence": (np.float64, 2),
-}
-
 
 @dataclass(frozen=True, eq=False)
-class RuleScorer:
+class RuleScorer(Scorer):
     """The rules and the scores they give.
 
     Attributes
@@ -60,18 +47,17 @@ class RuleScorer:
     """
 
     kind: ClassVar[str] = "rules"
-    list_aware: ClassVar[bool] = False
-    grades: np.ndarray
-    prior: np.ndarray
-    cuts: np.ndarray
-    first: np.ndarray
-    feature: np.ndarray
-    code: np.ndarray
-    depth: np.ndarray
-    after: np.ndarray
-    counts: np.ndarray
-    support: np.ndarray
-    confidence: np.ndarray
+    grades: np.ndarray = array("grades")
+    prior: np.ndarray = array("grades", least=0)
+    cuts: np.ndarray = array("cuts", np.float32)
+    first: np.ndarray = array("features+1", np.int64)
+    feature: np.ndarray = array("nodes", np.int64, least=0)
+    code: np.ndarray = array("nodes", np.int64, least=0)
+    depth: np.ndarray = array("nodes", np.int64, least=1)
+    after: np.ndarray = array("nodes", np.int64)
+    counts: np.ndarray = array("nodes grades", np.int64, least=0)
+    support: np.ndarray = array("nodes grades", least=0)
+    confidence: np.ndarray = array("nodes grades", least=0)
 
     @property
     def size(self) -> Size:
@@ -126,55 +112,22 @@ class RuleScorer:
             texts.append(" and ".join(path))
         return texts
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The scorer as named arrays."""
-        return {name: getattr(self, name) for name in _TYPES}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> RuleScorer:
-        """The scorer that `to_arrays` wrote."""
-        parts = {name: np.array(arrays.get(name)) for name in _TYPES}
-        for name, (dtype, ndim) in _TYPES.items():
-            if parts[name].dtype != dtype or parts[name].ndim != ndim:
-                raise DataError(
-                    f"the rules are damaged: {name} is {parts[name].dtype} of {parts[name].ndim} dimensions"
-                )
-        scorer = cls(**parts)
-        scorer._check()
-        return scorer
-
-    def _check(self) -> None:
-        n, k = self.feature.size, self.grades.size
-        steps = np.diff(self.first)
-        sound = (
-            k >= 1
-            and self.prior.shape == (k,)
-            and bool(np.isfinite(self.grades).all() and (np.diff(self.grades) > 0).all())
-            and bool((self.prior >= 0).all() and np.isclose(self.prior.sum(), 1.0))
-            and offsets_fit(self.first, self.cuts.size)
-            and bool((steps < MISSING).all() and np.isfinite(self.cuts).all())
-        )
-        if not sound:
-            raise DataError("the rules are damaged: grades or cuts make no sense")
-        for name in ("code", "depth", "after"):
-            if getattr(self, name).shape != (n,):
-                raise DataError(
-                    f"the rules are damaged: {n} conditions with {name} of shape {getattr(self, name).shape}"
-                )
-        for name in ("counts", "support", "confidence"):
-            values = getattr(self, name)
-            if values.shape != (n, k) or not (values >= 0).all() or not np.isfinite(values).all():
-                raise DataError(f"the rules are damaged: {name} has a wrong shape or wrong values")
+    def check(self) -> None:
+        """Grades and cuts ascend, and the conditions are a forest in preorder."""
+        n, steps = self.feature.size, np.diff(self.first)
+        grades = self.grades.size >= 1 and (np.diff(self.grades) > 0).all() and np.isclose(self.prior.sum(), 1.0)
+        cuts = offsets_fit(self.first, self.cuts.size) and (steps < MISSING).all()
+        self.check_that(bool(grades and cuts), "grades or cuts make no sense")
         if n == 0:
             return
-        if self.confidence.max() > 1.0 + 1e-9 or self.feature.min() < 0 or self.feature.max() >= steps.size:
-            raise DataError("the rules are damaged: a confidence above 1, or a feature that is not there")
+        known = self.confidence.max() <= 1.0 + 1e-9 and self.feature.max() < steps.size
+        self.check_that(bool(known), "a confidence above 1, or a feature that is not there")
         last = steps[self.feature]
-        ordered = np.append(True, self.depth[1:] <= self.depth[:-1] + 1) & (self.depth >= 1)
-        if not ordered.all() or self.depth[0] != 1 or not ((self.code == MISSING) | (self.code <= last)).all():
-            raise DataError("the rules are damaged: conditions do not follow each other, or a range is not there")
-        if self.code.min() < 0 or not ((self.after > np.arange(n)) & (self.after <= n)).all():
-            raise DataError("the rules are damaged: the order of the conditions is broken")
+        ordered = self.depth[0] == 1 and (self.depth[1:] <= self.depth[:-1] + 1).all()
+        ranges = ((self.code == MISSING) | (self.code <= last)).all()
+        self.check_that(bool(ordered and ranges), "conditions do not follow each other, or a range is not there")
+        after = ((self.after > np.arange(n)) & (self.after <= n)).all()
+        self.check_that(bool(after), "the order of the conditions is broken")
 
 
 @kernel

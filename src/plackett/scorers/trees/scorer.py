@@ -7,7 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._base.cached import cached_property
-from plackett.scorers.base import Size
+from plackett._kernels.kernel import n_threads
+from plackett.data.dense import dense
+from plackett.scorers.base import Contributions, Importance, Scorer, Size
+from plackett.scorers.parts import Part
 from plackett.scorers.trees.arrays import TreeArrays
 from plackett.scorers.trees.scoring import TreeKernels
 from plackett.scorers.trees.text import parse_trees, write_text
@@ -15,7 +18,7 @@ from plackett.scorers.trees.text import parse_trees, write_text
 __all__ = ["TreeScorer"]
 
 
-class TreeScorer:
+class TreeScorer(Scorer):
     """A tree ensemble, scored by our own kernels, bit for bit as LightGBM scores it.
 
     Parameters
@@ -25,7 +28,9 @@ class TreeScorer:
     """
 
     kind: ClassVar[str] = "trees"
-    list_aware: ClassVar[bool] = False
+    cheap: ClassVar[bool] = True
+    ignores_background: ClassVar[bool] = True
+    hypothesis: ClassVar[str] = "sums of regression trees"
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -63,6 +68,47 @@ class TreeScorer:
     def linear_leaves(self) -> bool:
         """Whether leaves are linear functions (LightGBM's ``linear_tree``), which only LightGBM scores."""
         return "trees" not in self.__dict__ and "\nis_linear=1\n" in self.text
+
+    @property
+    def tree_arrays(self) -> TreeArrays:
+        """The trees."""
+        return self.trees
+
+    def used_features(self, n_features: int) -> np.ndarray:
+        """The features of splits."""
+        return np.isin(np.arange(n_features), self.trees.feature)
+
+    def contributions(self, X: Any, n_jobs: int | None = None) -> Contributions | None:
+        """LightGBM's TreeSHAP, whose base is the mean over the training documents."""
+        if self.booster.num_model_per_iteration() != 1:
+            return None
+        if X.shape[0] == 0:
+            return Contributions(np.empty(X.shape), 0.0, "trees")
+        parts = np.asarray(dense(self.booster.predict(X, pred_contrib=True, num_threads=n_threads(n_jobs))), np.float64)
+        return Contributions(parts[:, :-1], parts[:, -1], "trees")
+
+    def relative_contributions(self, X: np.ndarray, background: np.ndarray) -> Contributions | None:
+        """LightGBM's TreeSHAP (Lundberg et al. 2018); the base is the mean over the training documents of each node."""
+        if self.booster.num_model_per_iteration() != 1:
+            return None
+        parts = self.booster.predict(X, pred_contrib=True)
+        return Contributions(parts[:, :-1], float(parts[0, -1]), "trees")
+
+    def importance(self, X: Any) -> Importance:
+        """Total gain of the splits on each feature."""
+        return Importance(np.asarray(self.booster.feature_importance("gain"), np.float64), "total gain of the splits")
+
+    @property
+    def not_exportable(self) -> str:
+        """Linear leaves and several outputs are no sum of trees."""
+        if self.linear_leaves:
+            return "has trees with linear leaves (linear_tree), which cannot be exported"
+        outputs = self.trees.n_outputs
+        return "" if outputs == 1 else f"has {outputs} outputs per document; engines expect one score"
+
+    def export_parts(self) -> list[tuple[float, Part]]:
+        """The trees."""
+        return [(1.0, self.trees)]
 
     @property
     def size(self) -> Size:

@@ -11,7 +11,7 @@ import numpy as np
 from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import group_rows, ids_array
 from plackett.data.transformer import QueryTransformer
-from plackett.rankers.base import Ranker
+from plackett.scorers.scoring import Scoring
 
 _ONE_QUERY = np.zeros(1, np.int64)
 
@@ -24,10 +24,10 @@ class FusedPipeline:
     steps
         Fitted transformers of ours.
     ranker
-        A fitted ranker.
+        A fitted ranker, or a loaded model.
     """
 
-    def __init__(self, steps: Sequence[QueryTransformer], ranker: Ranker) -> None:
+    def __init__(self, steps: Sequence[QueryTransformer], ranker: Scoring) -> None:
         self.steps, self.ranker = tuple(steps), ranker
         self.first = self.steps[0]
         self.names_agree = self._names_agree()
@@ -35,17 +35,21 @@ class FusedPipeline:
     @property
     def needs_queries(self) -> bool:
         """Whether scores depend on which rows form a query."""
-        return bool(self.ranker.scorer_.list_aware) or any(step._needs_queries for step in self.steps)
+        return bool(self.ranker.scorer_.list_aware) or any(step.needs_queries for step in self.steps)
 
     @classmethod
     def of(cls, estimators: Sequence[Any]) -> FusedPipeline | None:
         """The steps of a pipeline as one function; None if one of them is not ours or not fitted."""
         *steps, ranker = estimators
-        if not steps or not isinstance(ranker, Ranker) or not hasattr(ranker, "scorer_"):
+        if not isinstance(ranker, Scoring) or not hasattr(ranker, "scorer_"):
             return None
-        if not all(isinstance(step, QueryTransformer) and hasattr(step, "n_features_in_") for step in steps):
-            return None
-        return cls(steps, ranker)
+        return cls(steps, ranker) if cls.fits(steps) else None
+
+    @staticmethod
+    def fits(steps: Sequence[Any]) -> bool:
+        """Whether there are steps, all of them ours and fitted."""
+        ours = (isinstance(step, QueryTransformer) and hasattr(step, "n_features_in_") for step in steps)
+        return len(steps) > 0 and all(ours)
 
     def predict(self, X: Any, qid: Any = None) -> np.ndarray | None:
         """Scores; None if the steps must run one by one: for other kinds of tables, warnings and errors."""
@@ -84,17 +88,17 @@ class FusedPipeline:
         if data.feature_names is not None:
             if not self.names_agree:
                 return None
-            data = self.first._aligned(data)
+            data = self.first.aligned(data)
         return self._scored(data.X, data.offsets, data.qids)
 
     def _scored(self, X: np.ndarray, offsets: np.ndarray, qids: np.ndarray) -> np.ndarray | None:
         """Scores of rows that are grouped by query; float64 stays float64 up to the ranker, as without fusing."""
         for step in self.steps:
-            step._check_parameters(X)
-            X = step._apply(X, offsets)
+            step.check_parameters(X)
+            X = step.apply(X, offsets)
         with np.errstate(over="ignore"):
             X = np.ascontiguousarray(X, np.float32)
-        if X.shape[1] != self.ranker.n_features_in_ or not _is_finite(X, self.ranker.allow_nan):
+        if X.shape[1] != self.ranker.n_features_in_ or not _is_finite(X, not self.ranker.strict_part):
             return None
         return self.ranker.score_rows(RankingDataset(X=X, y=None, offsets=offsets, qids=qids))
 
@@ -102,7 +106,7 @@ class FusedPipeline:
         """Whether each step was fitted on the names that the previous step returns, or without names."""
         names = getattr(self.first, "feature_names_in_", None)
         for before, step in zip(self.steps, [*self.steps[1:], self.ranker], strict=True):
-            names = None if names is None else list(before._names_out(list(names)))
+            names = None if names is None else list(before.names_out(list(names)))
             known = getattr(step, "feature_names_in_", None)
             if known is not None and names != known.tolist():
                 return False

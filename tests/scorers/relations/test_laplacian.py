@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from plackett import DataError, RankingDataset, Relation, hyperedges
-from plackett.solvers.laplacian import ForestLaplacian, Hypergraph, Laplacian, checked
+from plackett.scorers.relations.laplacian import ForestLaplacian, Hypergraph, Laplacian, checked
 
 
 def graph(seed=0, sizes=(1, 7, 2, 12, 5)):

@@ -9,9 +9,9 @@ import pytest
 
 import plackett as pk
 from plackett import DataError, PlackettWarning
-from plackett.rankers.fused import FusedPipeline
 from plackett.rankers.pipelines import Pipeline
 from plackett.rankers.storage import save
+from plackett.scorers.fused import FusedPipeline
 
 
 def table(n_queries=12, seed=0):

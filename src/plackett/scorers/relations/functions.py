@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
-from plackett.solvers.laplacian import ForestLaplacian, Laplacian
+from plackett.data.dataset import RankingDataset
+from plackett.data.relations import Relation
+from plackett.scorers.relations.laplacian import ForestLaplacian, Hypergraph, Laplacian
 
 #: Maximum number of Newton steps, and the gradient, relative to the spread of the scores, at which to stop.
 _STEPS, _TOLERANCE = 100, 1e-10
@@ -123,3 +126,37 @@ class ExponentialLift:
             weight[self.child] = 0.5 * pull
             return self.system.reweighted(weight)
         return Laplacian.from_edges(self.offsets, self.child, self.parent, 0.5 * pull, self.n_jobs)
+
+
+def lift(data: RankingDataset, relation: Relation, beta: float) -> np.ndarray:
+    """What parents gain and children lose before the system is solved: β/2 (number of children − number of parents)."""
+    up = 0.5 * beta * relation.weights
+    return np.bincount(relation.other, up, data.n_rows) - np.bincount(relation.row, up, data.n_rows)
+
+
+def _similarity(data: RankingDataset, relation: Relation, beta: float, n_jobs: int | None) -> RelationalFunction:
+    return QuadraticFunction(Laplacian.of(data, [(relation, beta)], n_jobs))
+
+
+def _groups(data: RankingDataset, relation: Relation, beta: float, n_jobs: int | None) -> RelationalFunction:
+    return QuadraticFunction(Hypergraph.of(data, relation, beta, n_jobs))
+
+
+def _parents(data: RankingDataset, relation: Relation, beta: float, n_jobs: int | None) -> RelationalFunction:
+    return QuadraticFunction(ForestLaplacian.of(data, relation, beta, n_jobs), lift(data, relation, beta))
+
+
+def _exact_parents(data: RankingDataset, relation: Relation, beta: float, n_jobs: int | None) -> RelationalFunction:
+    system = ForestLaplacian.of(data, relation, beta, n_jobs)
+    kept = relation.row != relation.other
+    child, parent, weight = relation.row[kept], relation.other[kept], beta * relation.weights[kept]
+    return ExponentialLift(data.offsets, child, parent, weight, system, n_jobs)
+
+
+#: By what the relation says: similar documents get similar scores, or those of a group, or parents are lifted.
+FUNCTIONS: dict[str, Callable[[RankingDataset, Relation, float, int | None], RelationalFunction]] = {
+    "similarity": _similarity,
+    "groups": _groups,
+    "parents": _parents,
+    "exact parents": _exact_parents,
+}
