@@ -17,7 +17,7 @@ TRANSFORMERS = {
     "Imputer": ("plackett.data.imputer", (*_COLUMNS, "statistics_", "indicator_features_")),
     "OrderedTargetEncoder": ("plackett.data.target_encoding", ("n_features_in_", "statistics_", "categories_")),
     "GreedySelector": ("plackett.feature_selection.greedy", (*_COLUMNS, "selected_")),
-    "CheapestSelector": ("plackett.feature_selection.cost", (*_COLUMNS, "selected_")),
+    "CheapestSelector": ("plackett.feature_selection.cheapest_selector", (*_COLUMNS, "selected_")),
 }
 
 

@@ -203,7 +203,7 @@ def test_rules_from_files_are_checked():
         ("range", {"code": np.array([2, 0, 0])}),
         ("order of the conditions", {"after": np.array([0, 2, 3])}),
         ("order of the conditions", {"after": np.array([2, 2, 4])}),
-        ("order of the conditions", {"code": np.array([1, -1, 0])}),
+        ("below 0", {"code": np.array([1, -1, 0])}),
         ("follow", {"depth": np.array([1, 3, 1])}),
         ("follow", {"depth": np.array([2, 2, 1])}),
         ("confidence", {"confidence": np.full((3, 2), 1.5)}),
