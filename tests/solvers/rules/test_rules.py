@@ -213,7 +213,7 @@ def test_rules_from_files_are_checked():
         ("grades", {"prior": np.array([0.9, 0.9])}),
         ("cuts", {"first": np.array([0, 1, 5])}),
         ("depth", {"depth": np.array([1])}),
-        ("code is int32", {"code": arrays["code"].astype(np.int32)}),
+        ("'code' is int32", {"code": arrays["code"].astype(np.int32)}),
         ("damaged", {"cuts": np.array([np.nan, 1], np.float32)}),
     ):
         with pytest.raises(DataError, match=match):
