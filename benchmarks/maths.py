@@ -45,7 +45,7 @@ def nanoseconds(function: Any, x: np.ndarray) -> float:
 def main() -> None:
     x = np.random.default_rng(0).normal(0, 3, 4096)
     print(f"{'function':10} {'plackett':>9} {'numpy in numba':>15} {'ratio':>6}   ns per number")
-    for name in vector_math.__all__:
+    for name in ("exp", "log", "log1p", "sigmoid", "softplus", "exp32", "sigmoid32"):
         values = np.abs(x) if name.startswith("log") else x
         values = values.astype(np.float32) if name.endswith("32") else values
         ours = nanoseconds(getattr(vector_math, name), values)

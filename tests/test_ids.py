@@ -252,7 +252,7 @@ WITHOUT_IDS = {
     "write_elasticsearch", "write_elasticsearch_ltr", "write_go", "write_java", "write_javascript", "write_lightgbm",
     "write_onnx", "write_opensearch_ltr", "write_pmml", "write_rust", "write_solr", "write_treelite", "write_vespa",
     "write_xgboost", "components", "friedman", "geo_risk", "labelled_pairs", "letor_baselines",
-    "load",
+    "load", "load_scorer",
     "log_to_mlflow", "loss", "mean_ranks", "measure", "nemenyi", "published", "read_quickrank", "read_ranklib",
     "read_svm_rank", "scorer", "torch_loss",
     "trisk", "url_type", "urisk", "winning_number", "write_ranklib", "write_svm_rank", "zrisk",

@@ -191,7 +191,7 @@ def verify_export(
         raise DataError(f"{to} files cannot be scored here, so there is nothing to verify with")
     form = form_of(ranker, feature_names, lists=True, fills=True)
     if isinstance(data, RankingDataset):
-        data = getattr(ranker, "_columns", TrainedColumns()).aligned(data)
+        data = getattr(ranker, "columns_in", TrainedColumns()).aligned(data)
     X = features_of(data, form)
     groups = {"one list of documents": X[:_MOST_ROWS]} if form.normalised else hard_rows(form, X, random_state)
     exceptions: dict[str, str] = known.exceptions(form) if hasattr(known, "exceptions") else {}

@@ -161,7 +161,7 @@ def early_exit(
         keep = _KEEP if rule in ("capacity", "combined") else _KEEP[:1]
     _check_counts("trees", trees, total - 1)
     _check_counts("keep", keep, None)
-    data = getattr(ranker, "_columns", TrainedColumns()).aligned(data)
+    data = getattr(ranker, "columns_in", TrainedColumns()).aligned(data)
     trials = _Trials(scorer, data, parse(measure), n_jobs)
     tried: list[_Trial] = []
     for s in trees:

@@ -90,7 +90,7 @@ def prune(
     Lucchese, Nardini, Orlando, Perego, Silvestri, Trani: Post-learning optimization of tree ensembles for efficient
     ranking. SIGIR 2016.
     """
-    data = getattr(ranker, "_columns", TrainedColumns()).aligned(check_dataset(data))
+    data = getattr(ranker, "columns_in", TrainedColumns()).aligned(check_dataset(data))
     head, trees, outputs = _taken_apart(ranker, data, n_jobs)
     if method not in METHODS:
         raise DataError(f"method={method!r}; the methods are {', '.join(METHODS)}")

@@ -92,7 +92,7 @@ class DrawnExamples(Ranker):
         """
         self._check_settings()
         self._refuse_validation("partial_fit", "fit takes it, or set it to None")
-        columns = self._columns if hasattr(self, "scorer_") else None
+        columns = self.columns_in if hasattr(self, "scorer_") else None
         data = self.prepared(training_data(X, y, qid, group, sample_weight, query_weight, columns=columns))
         if hasattr(self, "scorer_"):
             self.check_features(data)
