@@ -81,10 +81,7 @@ class Batch:
 
     def terms(self, name: str | None) -> QueryTerms:
         """Query terms in a field."""
-        whole = self.job.terms(self.field(name))
-        part = slice(whole.offsets[self.lo], whole.offsets[self.hi])
-        offsets = whole.offsets[self.lo : self.hi + 1] - whole.offsets[self.lo]
-        return QueryTerms(offsets, whole.terms[part], whole.weights[part])
+        return self.job.terms(self.field(name)).part(self.lo, self.hi)
 
     def matches(self, name: str | None) -> Matches:
         """Term statistics of the pairs in a field."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
-from weakref import WeakKeyDictionary
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,9 +21,6 @@ from plackett.text.retrieval.propagated import link_graph, site_map
 
 __all__ = ["AttributeFeature", "LengthFeature", "LinkFeature", "UrlFeature"]
 
-#: Numbers per document by index, kept while it is in use.
-_COLUMNS: WeakKeyDictionary[Index, dict[Any, np.ndarray]] = WeakKeyDictionary()
-
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentFeature(Feature):
@@ -37,10 +33,8 @@ class DocumentFeature(Feature):
         raise NotImplementedError
 
     def _values(self, batch: Batch) -> np.ndarray:
-        columns = _COLUMNS.setdefault(batch.index, {})
-        if self not in columns:
-            columns[self] = np.asarray(self.column(batch.index), np.float64)
-        return columns[self][batch.documents]
+        column: np.ndarray = batch.index.kept.of(self, lambda: np.asarray(self.column(batch.index), np.float64))
+        return column[batch.documents]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,6 +19,7 @@ from plackett.text.document import Document
 from plackett.text.documents.records import documents_of
 from plackett.text.index.collecting import drafts
 from plackett.text.index.field import Field
+from plackett.text.index.kept import Kept
 from plackett.text.index.manifest import FILE, Manifest
 from plackett.text.index.segment import (
     MemorySegment,
@@ -57,6 +58,8 @@ class Index:
         self._segments = segments
         self._live = live
         self._fields: dict[str, Field] = {}
+        #: What models and features computed from the index, by their own keys; kept as long as the index.
+        self.kept = Kept()
 
     @classmethod
     def build(

@@ -81,6 +81,24 @@ class VectorSpace(TermModel):
         return (vector * idf,)
 
 
+def unit_vectors(field: Field) -> sp.csr_array:
+    """TF-IDF vectors of length 1, computed once per field."""
+    vectors: sp.csr_array = field.kept.of("unit vectors", lambda: unit_rows(document_vectors(field, idf="smooth")))
+    return vectors
+
+
+def unit_rows(vectors: sp.csr_array) -> sp.csr_array:
+    """Sparse rows divided by their lengths."""
+    norm = np.sqrt(vectors.multiply(vectors).sum(axis=1))
+    return (vectors / np.where(norm > 0, norm, 1.0)[:, None]).tocsr()
+
+
+def directions(rows: np.ndarray) -> np.ndarray:
+    """Rows divided by their lengths."""
+    norm = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / np.where(norm == 0, 1.0, norm)
+
+
 def document_vectors(field: Field, tf: str = "log", idf: str = "log") -> sp.csr_array:
     """TF-IDF vectors of all documents of a field, a row each."""
     import scipy.sparse as sp
