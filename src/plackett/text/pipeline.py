@@ -7,7 +7,6 @@ import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -212,7 +211,9 @@ class SearchPipeline:
         candidates, model, features = settings.get("candidates"), settings.get("model"), settings.get("features")
         if type(candidates) is not int or features not in (None, *_FEATURES):
             raise DataError(f"{folder / FILE}: damaged (candidates {candidates!r:.40}, features {features!r:.40})")
-        ranker = _load_ranker(folder / "ranker.plackett") if features is not None else None
+        from plackett.rankers.storage import load
+
+        ranker = load(folder / "ranker.plackett") if features is not None else None
         return cls(
             Index.open(folder / "index"),
             ranker,
@@ -223,14 +224,17 @@ class SearchPipeline:
 
 
 def _feature_set(declarations: Any) -> Any:
-    kind = import_module("plackett.text.features.feature_set").FeatureSet
-    return kind.read(declarations) if isinstance(declarations, (str, os.PathLike)) else kind(declarations)
+    from plackett.text.features.feature_set import FeatureSet
+
+    return FeatureSet.read(declarations) if isinstance(declarations, (str, os.PathLike)) else FeatureSet(declarations)
 
 
 def _save_declarations(declarations: Any, folder: Path) -> str:
     """Write declarations, with copies of the tables that they name; return the name of the file."""
     if isinstance(declarations, (str, os.PathLike)):
-        declarations = import_module("plackett.text.features.declaration").declarations_of_file(declarations)
+        from plackett.text.features.declaration import declarations_of_file
+
+        declarations = declarations_of_file(declarations)
     entries = []
     for number, entry in enumerate(declarations):
         if isinstance(entry, Mapping) and isinstance(entry.get("table"), (str, os.PathLike)):
@@ -249,7 +253,9 @@ def _save_declarations(declarations: Any, folder: Path) -> str:
 
 def _declared(model: Any) -> dict[str, Any]:
     """A model by its name and parameters."""
-    declaration = import_module("plackett.text.features.declaration").declaration_of(model)
+    from plackett.text.features.declaration import declaration_of
+
+    declaration = declaration_of(model)
     return {"name": declaration.pop("model"), "parameters": declaration}
 
 
@@ -260,10 +266,6 @@ def _model(declaration: Any, path: Path) -> Any:
         or not isinstance(declaration["parameters"], dict)
     ):
         raise DataError(f"{path}: damaged (the model is {declaration!r:.60})")
-    return import_module("plackett.text.features.declaration").model_of(declaration["name"], declaration["parameters"])
+    from plackett.text.features.declaration import model_of
 
-
-def _load_ranker(path: Path) -> Any:
-    from plackett.rankers.storage import load
-
-    return load(path)
+    return model_of(declaration["name"], declaration["parameters"])

@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from plackett._base.cached import cached_property
-from plackett.text.features.transforms import TRANSFORMS, transform_name
+from plackett.data.arguments import choice
+from plackett.text.features.transforms import TRANSFORMS
 from plackett.text.index.field import Field
 from plackett.text.index.index import Index
 from plackett.text.retrieval.matches import Matches, match
@@ -124,7 +125,7 @@ class Feature:
     transform: str = "none"
 
     def __post_init__(self) -> None:
-        transform_name(self.transform)
+        choice("transform", self.transform, TRANSFORMS)
         self._check()
 
     def _check(self) -> None:

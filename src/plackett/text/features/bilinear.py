@@ -12,6 +12,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.text.features.base import Batch, Feature
 from plackett.text.index.field import Field
 from plackett.text.index.index import Index
+from plackett.text.retrieval.idf import IDF
 from plackett.text.retrieval.queries import Queries, QueryTerms
 from plackett.text.retrieval.vector_space import unit_rows, unit_vectors
 
@@ -149,6 +150,6 @@ def _vectors(chosen: Field, terms: QueryTerms) -> Any:
 
     known = terms.terms >= 0
     row = terms.query_of_term[known]
-    idf = np.log((chosen.n_documents + 1.0) / (chosen.document_frequency + 1.0)) + 1.0
+    idf = IDF["smooth"](chosen.document_frequency, chosen.n_documents)
     value = (1.0 + np.log(terms.weights[known])) * idf[terms.terms[known]]
     return unit_rows(sp.csr_array((value, (row, terms.terms[known])), (terms.n_queries, chosen.n_terms)))

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from plackett._base.errors import DataError, PlackettWarning
+from plackett.data.arguments import choice
 from plackett.graph.counts import link_counts
 from plackett.graph.hits import hits
 from plackett.graph.hostrank import hostrank
@@ -141,8 +142,7 @@ class LinkFeature(DocumentFeature):
     url: str = "url"
 
     def _check(self) -> None:
-        if self.statistic not in LINK_STATISTICS:
-            raise DataError(f"link feature {self.statistic!r}; give one of {', '.join(LINK_STATISTICS)}")
+        choice(f"{self.key} statistic", self.statistic, LINK_STATISTICS)
 
     @property
     def stream(self) -> str:
@@ -193,8 +193,7 @@ class UrlFeature(DocumentFeature):
     url: str = "url"
 
     def _check(self) -> None:
-        if self.statistic not in URL_STATISTICS:
-            raise DataError(f"URL feature {self.statistic!r}; give one of {', '.join(URL_STATISTICS)}")
+        choice(f"{self.key} statistic", self.statistic, URL_STATISTICS)
 
     @property
     def stream(self) -> str:

@@ -9,9 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from plackett._base.errors import DataError
+from plackett.data.arguments import choice
 from plackett.text.index.index import Index
 from plackett.text.retrieval.base import Results, RetrievalModel, best, matching
-from plackett.text.retrieval.idf import IDF, idf_name
+from plackett.text.retrieval.idf import IDF
 from plackett.text.retrieval.matches import match
 from plackett.text.retrieval.queries import Inquiry, QueryTerms
 
@@ -60,7 +61,7 @@ class BM25F(RetrievalModel):
         self.expect(self.k1 >= 0, "k1", "give a number of 0 or more")
         shares = self.b.values() if isinstance(self.b, Mapping) else (self.b,)
         self.expect(all(0 <= share <= 1 for share in shares), "b", "give shares from 0 to 1")
-        object.__setattr__(self, "idf", idf_name(self.idf))
+        choice("idf", self.idf, IDF)
 
     def find_best(self, inquiry: Inquiry, k: int) -> Results:
         """The k best documents of each query, of those with a term of it in one of the fields."""

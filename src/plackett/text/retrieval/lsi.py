@@ -8,11 +8,12 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from plackett._kernels.kernel import kernel, over_queries
+from plackett.data.arguments import choice
 from plackett.text.index.field import Field
 from plackett.text.retrieval.base import Results, RetrievalModel, best
-from plackett.text.retrieval.idf import IDF, idf_name
+from plackett.text.retrieval.idf import IDF
 from plackett.text.retrieval.queries import Inquiry
-from plackett.text.retrieval.term_frequency import TF, tf_name
+from plackett.text.retrieval.term_frequency import TF
 from plackett.text.retrieval.vector_space import directions, document_vectors
 
 __all__ = ["LSI"]
@@ -70,8 +71,8 @@ class LSI(RetrievalModel):
 
     def _check(self) -> None:
         self.expect(self.k >= 1, "k", "give a number of dimensions")
-        object.__setattr__(self, "tf", tf_name(self.tf))
-        object.__setattr__(self, "idf", idf_name(self.idf))
+        choice("tf", self.tf, TF)
+        choice("idf", self.idf, IDF)
 
     def space(self, field: Field) -> _Space:
         """The decomposition of a field, computed once."""

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from plackett.data.arguments import choice
 from plackett.text.index.field import Field
 from plackett.text.retrieval.base import TermKernels, TermModel
-from plackett.text.retrieval.idf import IDF, idf_name
+from plackett.text.retrieval.idf import IDF
 from plackett.text.retrieval.matches import Matches
-from plackett.text.retrieval.term_frequency import TF, tf_name
+from plackett.text.retrieval.term_frequency import TF
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -53,8 +54,8 @@ class VectorSpace(TermModel):
     cosine: bool = True
 
     def _check(self) -> None:
-        object.__setattr__(self, "tf", tf_name(self.tf))
-        object.__setattr__(self, "idf", idf_name(self.idf))
+        choice("tf", self.tf, TF)
+        choice("idf", self.idf, IDF)
         self.expect(not TF[self.tf].reads_largest, "tf", "give a variant that does not look at the largest count")
 
     @property
