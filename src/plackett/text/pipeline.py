@@ -14,7 +14,7 @@ import numpy as np
 
 from plackett._base.errors import DataError, in_shell
 from plackett._files.atomic import replacing
-from plackett._files.checks import open_regular
+from plackett._files.description import read_description, write_description
 from plackett.data.dataset import RankingDataset
 from plackett.text.index.index import Index
 from plackett.text.search.query import Clauses, condition_mask, parse
@@ -23,11 +23,9 @@ from plackett.text.search.searching import Hit, best_documents
 __all__ = ["SearchPipeline"]
 
 FILE = "pipeline.json"
-_KIND, _VERSION = "plackett pipeline", 1
+_VERSION = 1
 #: Names that a file of declarations may have.
 _FEATURES = ("features.json", "features.yaml")
-#: A larger file of settings or features is refused.
-_LARGEST = 1 << 24
 
 
 @dataclass(frozen=True, repr=False)
@@ -182,32 +180,17 @@ class SearchPipeline:
         if self.ranker is not None:
             self.ranker.save(folder / "ranker.plackett")
         settings = {
-            "kind": _KIND,
-            "format_version": _VERSION,
             "candidates": self.candidates,
             "model": None if self.model is None else _declared(self.model),
             "features": None if self._declarations is None else _save_declarations(self._declarations, folder),
         }
-        with replacing(folder / FILE) as file:
-            file.write(json.dumps(settings, ensure_ascii=False, indent=1).encode())
+        write_description(folder / FILE, "pipeline", _VERSION, settings)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SearchPipeline:
         """Load a folder that `save` wrote. Nothing in it is run as code."""
         folder = Path(path)
-        try:
-            with open_regular(folder / FILE) as file:
-                settings = json.loads(file.read(_LARGEST).decode())
-        except (FileNotFoundError, NotADirectoryError):
-            raise DataError(f"{folder} holds no pipeline (there is no {FILE})") from None
-        except (ValueError, RecursionError) as error:
-            raise DataError(f"{folder / FILE}: damaged ({error})") from None
-        if not isinstance(settings, dict) or settings.get("kind") != _KIND:
-            raise DataError(f"{folder / FILE}: not a pipeline")
-        if settings.get("format_version") != _VERSION:
-            raise DataError(
-                f"{folder / FILE}: format {settings.get('format_version')!r:.20}; this plackett reads {_VERSION}"
-            )
+        settings = read_description(folder / FILE, "pipeline", _VERSION)
         candidates, model, features = settings.get("candidates"), settings.get("model"), settings.get("features")
         if type(candidates) is not int or features not in (None, *_FEATURES):
             raise DataError(f"{folder / FILE}: damaged (candidates {candidates!r:.40}, features {features!r:.40})")
