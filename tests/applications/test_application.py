@@ -154,7 +154,7 @@ def test_files_of_strangers(saved, tmp_path):
         (tmp_path / "application.json").write_text(text[:at] + chr(rng.integers(32, 127)) + text[at + 1 :])
         with contextlib.suppress(DataError):
             Application.load(tmp_path, features=AnswerFeatures)
-    with pytest.raises(DataError, match="does not hold an application"):
+    with pytest.raises(DataError, match="holds no application"):
         Application.load(tmp_path / "nothing")
 
 

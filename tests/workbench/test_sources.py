@@ -7,12 +7,13 @@ import pytest
 
 import plackett as pk
 from plackett.text import Document, Index
+from plackett.text.features.extract import judged
 from plackett.workbench.application import application
 from plackett.workbench.bench import Workbench
 from plackett.workbench.columns.base import Query
 from plackett.workbench.sources.index import IndexSource
 from plackett.workbench.sources.opening import open_source
-from plackett.workbench.sources.runs import RunsSource, read_labels
+from plackett.workbench.sources.runs import RunsSource
 from plackett.workbench.store import Store
 from workbench.conftest import Client, documents
 
@@ -76,7 +77,7 @@ def test_command_line_names_any_of_the_three(tmp_path, index):
     runs = open_source([str(tmp_path / "a.run")])
     assert runs.kind == "runs" and runs.queries == {"7": "7"}
     (tmp_path / "x.qrels").write_text("7 0 d2 1\n")
-    bench = Workbench(runs, Store(), labels=read_labels(tmp_path / "x.qrels"))
+    bench = Workbench(runs, Store(), labels=judged(tmp_path / "x.qrels"))
     assert bench.labels() == {"7": {"d2": 1.0}}
     data = pk.datasets.make_ranking(6, 5, 3, random_state=0)
     pk.write(data, tmp_path / "data.txt")

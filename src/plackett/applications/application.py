@@ -18,7 +18,7 @@ from plackett._base.errors import DataError, reading
 from plackett._base.estimator import clone
 from plackett._files import storage
 from plackett._files.atomic import replacing
-from plackett._files.checks import open_regular
+from plackett._files.description import read_description, read_object
 from plackett.applications.features import Features
 from plackett.applications.lists import CandidateLists
 from plackett.data.dataset import RankingDataset
@@ -36,8 +36,6 @@ __all__ = ["Application", "RankedItem"]
 FILE, _RANKER, _ARRAYS, _EXAMPLES = "application.json", "ranker.plackett", "features.arrays", "examples.json"
 _ROWS = "examples.plackett"
 _KIND, _VERSION = "plackett application", 1
-#: A larger description is refused.
-_LARGEST = 1 << 28
 
 
 class RankedItem(NamedTuple):
@@ -237,7 +235,7 @@ class Application:
         file = Path(path) / _EXAMPLES
         if not file.exists():
             return None
-        saved = _read(file)
+        saved = read_object(file, "application", "surrogatepass")
         with reading(file, "the list of examples"):
             columns = [saved[name] for name in ("queries", "items", "labels") if name != "labels" or name in saved]
             lists = list(zip(*columns, strict=True))
@@ -263,7 +261,7 @@ def saved_examples(path: str | os.PathLike[str]) -> SavedExamples:
         baselines = _names(description, "baselines")
     if not (folder / _EXAMPLES).exists():
         raise DataError(f"{path}: the application was saved without examples; see save(…, examples=…)")
-    saved, data = _read(folder / _EXAMPLES), read(folder / _ROWS)
+    saved, data = read_object(folder / _EXAMPLES, "application", "surrogatepass"), read(folder / _ROWS)
     with reading(folder / _EXAMPLES, "the list of examples"):
         items = [str(text) for texts in saved["texts"] for text in texts]
         queries = [str(query) for query in saved["queries"]]
@@ -276,14 +274,7 @@ def saved_examples(path: str | os.PathLike[str]) -> SavedExamples:
 
 
 def _description(folder: Path) -> dict[str, Any]:
-    """What the folder of an application says about itself."""
-    description = _read(folder / FILE)
-    if description.get("kind") != _KIND:
-        raise DataError(f"{folder / FILE}: not an application")
-    if description.get("format_version") != _VERSION:
-        version = description.get("format_version")
-        raise DataError(f"{folder / FILE}: format {version!r:.20}; this plackett reads {_VERSION}")
-    return description
+    return read_description(folder / FILE, "application", _VERSION, "surrogatepass")
 
 
 def _names(description: Mapping[str, Any], key: str) -> tuple[str, ...]:
@@ -325,18 +316,3 @@ def _text(name: str, content: Mapping[str, Any]) -> bytes:
         return json.dumps(content, ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass")
     except (TypeError, ValueError) as error:
         raise DataError(f"{name} cannot be written: {error}; give texts, numbers, lists and mappings") from None
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        with open_regular(path) as file:
-            content = json.loads(file.read(_LARGEST).decode("utf-8", "surrogatepass"))
-    except (FileNotFoundError, NotADirectoryError):
-        raise DataError(f"{path.parent} does not hold an application (there is no {path.name})") from None
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, DataError):
-            raise
-        raise DataError(f"{path}: damaged ({error})") from None
-    if not isinstance(content, dict):
-        raise DataError(f"{path}: damaged (not a JSON object)")
-    return content

@@ -58,11 +58,11 @@ def workbench(
 
     for module in ("starlette", "uvicorn", "orjson"):
         optional(module, "the workbench needs")
+    from plackett.text.features.extract import judged
     from plackett.text.retrieval.reading import read_queries
     from plackett.workbench.bench import Workbench
     from plackett.workbench.server import serve
     from plackett.workbench.sources.opening import open_source
-    from plackett.workbench.sources.runs import read_labels
     from plackett.workbench.store import Store
     from plackett.workbench.store_file import default_store
 
@@ -70,7 +70,7 @@ def workbench(
         if path is not None and not path.is_file():
             raise typer.BadParameter(f"{path} is not a file", param_hint=option)
     opened = open_source(source or [], ranker or [], features)
-    labels = None if qrels is None else read_labels(qrels)
+    labels = None if qrels is None else judged(qrels)
     if queries is not None:
         opened.queries = read_queries(queries)
     elif labels is not None and not opened.queries:

@@ -152,6 +152,17 @@ def similar_to(row, first, last, vectors, pointers, other, weight, out):
 
 
 @kernel
+def best_first(order, first, rows, value, k):
+    """The k rows of the largest values, best first, then the others as they were."""
+    best = np.argsort(-value, kind="mergesort")
+    taken = np.zeros(value.size, np.bool_)
+    for r in range(k):
+        order[first + r] = rows[best[r]]
+        taken[best[r]] = True
+    the_rest(order, first + k, rows, taken, value.size)
+
+
+@kernel
 def the_rest(order, rank, rows, taken, n):
     """Write the candidates that were not taken to ``order`` from ``rank`` on, in their old order."""
     for i in range(n):

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._kernels.kernel import kernel
-from plackett.diversity.candidates import similar_to, the_rest
+from plackett.diversity.candidates import best_first, similar_to
 from plackett.diversity.distances import WithDistance
 
 __all__ = ["MonoObjective"]
@@ -56,9 +56,4 @@ def _choose(lo, hi, offsets, relevance, chosen, candidates, vectors, pointers, o
                 if j != i:
                     total += 1.0 - row[rows[j] - first]
             value[i] = trade_off * relevance[rows[i]] + (1.0 - trade_off) * total / (n - 1)
-        best = np.argsort(-value, kind="mergesort")
-        taken = np.zeros(n, np.bool_)
-        for r in range(k):
-            order[first + r] = rows[best[r]]
-            taken[best[r]] = True
-        the_rest(order, first + k, rows, taken, n)
+        best_first(order, first, rows, value, k)

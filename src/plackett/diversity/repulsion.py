@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel
-from plackett.diversity.candidates import ScoredCandidates, similar_to, the_rest
+from plackett.diversity.candidates import ScoredCandidates, best_first, similar_to
 from plackett.diversity.reranker import Reranker
 
 __all__ = ["Repulsion"]
@@ -86,9 +86,4 @@ def _push(lo, hi, offsets, relevance, chosen, candidates, vectors, pointers, oth
         z = f
         if limit > 1e-12:
             z = np.linalg.solve(np.eye(n) - strength / limit * laplacian, f)
-        best = np.argsort(-z, kind="mergesort")
-        taken = np.zeros(n, np.bool_)
-        for r in range(k):
-            order[first + r] = rows[best[r]]
-            taken[best[r]] = True
-        the_rest(order, first + k, rows, taken, n)
+        best_first(order, first, rows, z, k)

@@ -105,15 +105,10 @@ def _frame(
     names: list[str],
     together: bool,
 ) -> pl.DataFrame:
+    changed, before = [names[j] for j in features], [float(x[j]) for j in features]
     return pl.DataFrame(
-        {
-            "feature": [names[j] for j in features],
-            "from": [float(x[j]) for j in features],
-            "to": values,
-            "deviations": distances,
-            "score": scores,
-            "together": [together] * len(features),
-        },
+        [changed, before, values, distances, scores, [together] * len(features)],
+        orient="col",
         schema={
             "feature": pl.String,
             "from": pl.Float64,

@@ -7,7 +7,6 @@ import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import numpy as np
 
 from plackett._base.errors import DataError, in_shell
 from plackett._files.atomic import replacing
-from plackett._files.checks import open_regular
+from plackett._files.description import read_description, write_description
 from plackett.data.dataset import RankingDataset
 from plackett.text.index.index import Index
 from plackett.text.search.query import Clauses, condition_mask, parse
@@ -24,11 +23,9 @@ from plackett.text.search.searching import Hit, best_documents
 __all__ = ["SearchPipeline"]
 
 FILE = "pipeline.json"
-_KIND, _VERSION = "plackett pipeline", 1
+_VERSION = 1
 #: Names that a file of declarations may have.
 _FEATURES = ("features.json", "features.yaml")
-#: A larger file of settings or features is refused.
-_LARGEST = 1 << 24
 
 
 @dataclass(frozen=True, repr=False)
@@ -183,36 +180,23 @@ class SearchPipeline:
         if self.ranker is not None:
             self.ranker.save(folder / "ranker.plackett")
         settings = {
-            "kind": _KIND,
-            "format_version": _VERSION,
             "candidates": self.candidates,
             "model": None if self.model is None else _declared(self.model),
             "features": None if self._declarations is None else _save_declarations(self._declarations, folder),
         }
-        with replacing(folder / FILE) as file:
-            file.write(json.dumps(settings, ensure_ascii=False, indent=1).encode())
+        write_description(folder / FILE, "pipeline", _VERSION, settings)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SearchPipeline:
         """Load a folder that `save` wrote. Nothing in it is run as code."""
         folder = Path(path)
-        try:
-            with open_regular(folder / FILE) as file:
-                settings = json.loads(file.read(_LARGEST).decode())
-        except (FileNotFoundError, NotADirectoryError):
-            raise DataError(f"{folder} holds no pipeline (there is no {FILE})") from None
-        except (ValueError, RecursionError) as error:
-            raise DataError(f"{folder / FILE}: damaged ({error})") from None
-        if not isinstance(settings, dict) or settings.get("kind") != _KIND:
-            raise DataError(f"{folder / FILE}: not a pipeline")
-        if settings.get("format_version") != _VERSION:
-            raise DataError(
-                f"{folder / FILE}: format {settings.get('format_version')!r:.20}; this plackett reads {_VERSION}"
-            )
+        settings = read_description(folder / FILE, "pipeline", _VERSION)
         candidates, model, features = settings.get("candidates"), settings.get("model"), settings.get("features")
         if type(candidates) is not int or features not in (None, *_FEATURES):
             raise DataError(f"{folder / FILE}: damaged (candidates {candidates!r:.40}, features {features!r:.40})")
-        ranker = _load_ranker(folder / "ranker.plackett") if features is not None else None
+        from plackett.rankers.storage import load
+
+        ranker = load(folder / "ranker.plackett") if features is not None else None
         return cls(
             Index.open(folder / "index"),
             ranker,
@@ -223,14 +207,17 @@ class SearchPipeline:
 
 
 def _feature_set(declarations: Any) -> Any:
-    kind = import_module("plackett.text.features.feature_set").FeatureSet
-    return kind.read(declarations) if isinstance(declarations, (str, os.PathLike)) else kind(declarations)
+    from plackett.text.features.feature_set import FeatureSet
+
+    return FeatureSet.read(declarations) if isinstance(declarations, (str, os.PathLike)) else FeatureSet(declarations)
 
 
 def _save_declarations(declarations: Any, folder: Path) -> str:
     """Write declarations, with copies of the tables that they name; return the name of the file."""
     if isinstance(declarations, (str, os.PathLike)):
-        declarations = import_module("plackett.text.features.declaration").declarations_of_file(declarations)
+        from plackett.text.features.declaration import declarations_of_file
+
+        declarations = declarations_of_file(declarations)
     entries = []
     for number, entry in enumerate(declarations):
         if isinstance(entry, Mapping) and isinstance(entry.get("table"), (str, os.PathLike)):
@@ -249,7 +236,9 @@ def _save_declarations(declarations: Any, folder: Path) -> str:
 
 def _declared(model: Any) -> dict[str, Any]:
     """A model by its name and parameters."""
-    declaration = import_module("plackett.text.features.declaration").declaration_of(model)
+    from plackett.text.features.declaration import declaration_of
+
+    declaration = declaration_of(model)
     return {"name": declaration.pop("model"), "parameters": declaration}
 
 
@@ -260,10 +249,6 @@ def _model(declaration: Any, path: Path) -> Any:
         or not isinstance(declaration["parameters"], dict)
     ):
         raise DataError(f"{path}: damaged (the model is {declaration!r:.60})")
-    return import_module("plackett.text.features.declaration").model_of(declaration["name"], declaration["parameters"])
+    from plackett.text.features.declaration import model_of
 
-
-def _load_ranker(path: Path) -> Any:
-    from plackett.rankers.storage import load
-
-    return load(path)
+    return model_of(declaration["name"], declaration["parameters"])

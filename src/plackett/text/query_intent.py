@@ -16,29 +16,12 @@ from plackett.text.analysis import Analyzer
 __all__ = ["QueryIntent"]
 
 #: A few verbs that mark a query as a question about a topic; forms of "be" do not.
-_VERBS = frozenset(
-    (
-        *("add", "bake", "become", "build", "buy", "calculate", "change", "choose", "clean", "compare", "convert"),
-        *("cook", "create", "cure", "cut", "delete", "do", "does", "did", "draw", "find", "fix", "get", "grow", "have"),
-        *("help", "improve", "increase", "install", "know", "learn", "lose", "make", "meet", "open", "play", "prevent"),
-        *(
-            "read",
-            "reduce",
-            "remove",
-            "repair",
-            "run",
-            "save",
-            "sell",
-            "send",
-            "start",
-            "stop",
-            "take",
-            "teach",
-            "tell",
-        ),
-        *("treat", "use", "want", "work", "works", "write"),
-    )
+_WORDS = (
+    "add bake become build buy calculate change choose clean compare convert cook create cure cut delete do does did "
+    "draw find fix get grow have help improve increase install know learn lose make meet open play prevent read "
+    "reduce remove repair run save sell send start stop take teach tell treat use want work works write"
 )
+_VERBS = frozenset(_WORDS.split())
 
 
 @dataclass

@@ -19,8 +19,7 @@ from plackett.text import (
 )
 from plackett.text.retrieval.mixture import FeedbackTerms, feedback_terms, mixture_topics, regularized_topics
 from plackett.text.retrieval.queries import Queries
-from plackett.text.retrieval.svm_feedback import unit_vectors
-from plackett.text.retrieval.vector_space import document_vectors
+from plackett.text.retrieval.vector_space import document_vectors, unit_vectors
 from plackett.theory import rocchio_hidden_loss
 
 

@@ -6,7 +6,7 @@ import pytest
 from plackett.text import BM25, Document, Index, Link, MarginalRelevance, Propagated, RiskMinimization
 from plackett.text.retrieval.novelty import new_share, scaled
 from plackett.text.retrieval.queries import Queries
-from plackett.text.retrieval.svm_feedback import unit_vectors
+from plackett.text.retrieval.vector_space import unit_vectors
 
 
 def test_full_weight_on_relevance_is_the_model(small):

@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from plackett._base.cached import cached_property
-from plackett.text.features.transforms import TRANSFORMS, transform_name
+from plackett.data.arguments import choice
+from plackett.text.features.transforms import TRANSFORMS
 from plackett.text.index.field import Field
 from plackett.text.index.index import Index
 from plackett.text.retrieval.matches import Matches, match
@@ -81,10 +82,7 @@ class Batch:
 
     def terms(self, name: str | None) -> QueryTerms:
         """Query terms in a field."""
-        whole = self.job.terms(self.field(name))
-        part = slice(whole.offsets[self.lo], whole.offsets[self.hi])
-        offsets = whole.offsets[self.lo : self.hi + 1] - whole.offsets[self.lo]
-        return QueryTerms(offsets, whole.terms[part], whole.weights[part])
+        return self.job.terms(self.field(name)).part(self.lo, self.hi)
 
     def matches(self, name: str | None) -> Matches:
         """Term statistics of the pairs in a field."""
@@ -127,7 +125,7 @@ class Feature:
     transform: str = "none"
 
     def __post_init__(self) -> None:
-        transform_name(self.transform)
+        choice("transform", self.transform, TRANSFORMS)
         self._check()
 
     def _check(self) -> None:

@@ -12,8 +12,9 @@ from plackett.data.dataset import RankingDataset
 from plackett.text.features.base import Batch, Feature
 from plackett.text.index.field import Field
 from plackett.text.index.index import Index
+from plackett.text.retrieval.idf import IDF
 from plackett.text.retrieval.queries import Queries, QueryTerms
-from plackett.text.retrieval.vector_space import document_vectors
+from plackett.text.retrieval.vector_space import unit_rows, unit_vectors
 
 __all__ = ["BilinearFeature"]
 
@@ -60,7 +61,7 @@ class BilinearFeature(Feature):
 
     def _values(self, batch: Batch) -> np.ndarray:
         chosen = batch.field(self.field_name)
-        q, d = _vectors(chosen, batch.terms(self.field_name)), _documents(chosen)[batch.documents]
+        q, d = _vectors(chosen, batch.terms(self.field_name)), unit_vectors(chosen)[batch.documents]
         plain = np.asarray(q[batch.query].multiply(d).sum(axis=1)).ravel()
         return plain + np.einsum("ij,ij->i", (q @ self.query_factors.T)[batch.query], d @ self.document_factors.T)
 
@@ -100,7 +101,7 @@ class BilinearFeature(Feature):
         right = rng.standard_normal((rank, chosen.n_terms)) * 0.1
         texts = {str(q): text for q, text in dict(queries).items()}
         q = _vectors(chosen, Queries({str(i): texts[str(i)] for i in data.qids}, index.analyzer).terms(chosen))
-        documents = _documents(chosen)[index.numbers([str(d) for d in data.docids])]
+        documents = unit_vectors(chosen)[index.numbers([str(d) for d in data.docids])]
         for _ in range(steps if rank else 0):
             i = int(rng.integers(data.n_queries))
             labels = data.y[data.offsets[i] : data.offsets[i + 1]]
@@ -144,23 +145,11 @@ def _step(
     right[:, terms] -= rate * dv
 
 
-def _unit(matrix: Any) -> Any:
-    norm = np.sqrt(matrix.multiply(matrix).sum(axis=1))
-    return (matrix / np.where(norm > 0, norm, 1.0)[:, None]).tocsr()
-
-
-def _documents(chosen: Field) -> Any:
-    key = "unit TF-IDF vectors"
-    if key not in chosen.kept:
-        chosen.kept[key] = _unit(document_vectors(chosen, idf="smooth"))
-    return chosen.kept[key]
-
-
 def _vectors(chosen: Field, terms: QueryTerms) -> Any:
     import scipy.sparse as sp
 
     known = terms.terms >= 0
-    row = np.repeat(np.arange(terms.n_queries), np.diff(terms.offsets))[known]
-    idf = np.log((chosen.n_documents + 1.0) / (chosen.document_frequency + 1.0)) + 1.0
+    row = terms.query_of_term[known]
+    idf = IDF["smooth"](chosen.document_frequency, chosen.n_documents)
     value = (1.0 + np.log(terms.weights[known])) * idf[terms.terms[known]]
-    return _unit(sp.csr_array((value, (row, terms.terms[known])), (terms.n_queries, chosen.n_terms)))
+    return unit_rows(sp.csr_array((value, (row, terms.terms[known])), (terms.n_queries, chosen.n_terms)))

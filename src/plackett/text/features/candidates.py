@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError, PlackettWarning
+from plackett.text.index.columns import join_lists
 from plackett.text.index.index import Index
 from plackett.text.retrieval.base import Results, RetrievalModel
 from plackett.text.retrieval.bm25 import BM25
@@ -60,8 +61,7 @@ def given_candidates(index: Index, queries: Queries, given: Mapping[str, Any]) -
     if unknown:
         some = "1 given candidate is" if len(unknown) == 1 else f"{len(unknown)} given candidates are"
         warnings.warn(f"{some} not in the index, such as {unknown[0]!r}", PlackettWarning, stacklevel=2)
-    offsets = np.concatenate(([0], np.cumsum([documents.size for documents in lists], dtype=np.int64)))
-    return offsets, np.concatenate([np.empty(0, np.int64), *lists])
+    return join_lists(lists)
 
 
 def union(lists: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:

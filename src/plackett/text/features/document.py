@@ -5,12 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
-from weakref import WeakKeyDictionary
+from typing import ClassVar
 
 import numpy as np
 
 from plackett._base.errors import DataError, PlackettWarning
+from plackett.data.arguments import choice
 from plackett.graph.counts import link_counts
 from plackett.graph.hits import hits
 from plackett.graph.hostrank import hostrank
@@ -21,9 +21,6 @@ from plackett.text.index.index import Index
 from plackett.text.retrieval.propagated import link_graph, site_map
 
 __all__ = ["AttributeFeature", "LengthFeature", "LinkFeature", "UrlFeature"]
-
-#: Numbers per document by index, kept while it is in use.
-_COLUMNS: WeakKeyDictionary[Index, dict[Any, np.ndarray]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,10 +34,8 @@ class DocumentFeature(Feature):
         raise NotImplementedError
 
     def _values(self, batch: Batch) -> np.ndarray:
-        columns = _COLUMNS.setdefault(batch.index, {})
-        if self not in columns:
-            columns[self] = np.asarray(self.column(batch.index), np.float64)
-        return columns[self][batch.documents]
+        column: np.ndarray = batch.index.kept.of(self, lambda: np.asarray(self.column(batch.index), np.float64))
+        return column[batch.documents]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,8 +142,7 @@ class LinkFeature(DocumentFeature):
     url: str = "url"
 
     def _check(self) -> None:
-        if self.statistic not in LINK_STATISTICS:
-            raise DataError(f"link feature {self.statistic!r}; give one of {', '.join(LINK_STATISTICS)}")
+        choice(f"{self.key} statistic", self.statistic, LINK_STATISTICS)
 
     @property
     def stream(self) -> str:
@@ -199,8 +193,7 @@ class UrlFeature(DocumentFeature):
     url: str = "url"
 
     def _check(self) -> None:
-        if self.statistic not in URL_STATISTICS:
-            raise DataError(f"URL feature {self.statistic!r}; give one of {', '.join(URL_STATISTICS)}")
+        choice(f"{self.key} statistic", self.statistic, URL_STATISTICS)
 
     @property
     def stream(self) -> str:

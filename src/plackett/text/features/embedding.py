@@ -11,6 +11,7 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.data.arguments import choice
 from plackett.text.features.base import Batch, Feature
+from plackett.text.retrieval.vector_space import directions
 
 __all__ = ["EmbeddingFeature"]
 
@@ -66,7 +67,7 @@ class EmbeddingFeature(Feature):
                     )
                 queries[q] = vector
         if self.similarity == "cosine":
-            documents, queries = _directions(documents), _directions(queries)
+            documents, queries = directions(documents), directions(queries)
         return np.einsum("ij,ij->i", documents, queries[batch.query])
 
     def _rows(self, batch: Batch) -> np.ndarray:
@@ -79,8 +80,3 @@ class EmbeddingFeature(Feature):
         if table.ndim != 2 or table.shape[0] != batch.index.n_documents:
             raise DataError(f"documents have shape {table.shape}; the index has {batch.index.n_documents} documents")
         return np.asarray(table[batch.documents], np.float64)
-
-
-def _directions(rows: np.ndarray) -> np.ndarray:
-    norm = np.linalg.norm(rows, axis=1, keepdims=True)
-    return rows / np.where(norm == 0, 1.0, norm)

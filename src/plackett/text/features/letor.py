@@ -75,13 +75,18 @@ def ohsumed_features(fields: Sequence[str] = ("title", "abstract", "all")) -> li
             ("LMIR.ABS", LETOR_ABS),
         ]
         for k, (label, what) in enumerate(models):
-            title = f"{15 * i + k + 1} {label} {name}"
-            if isinstance(what, str):
-                features.append(QueryFeature(statistic=what, field=name, name=title))
-            else:
-                transform = "log" if label == "log BM25" else "none"
-                features.append(ModelFeature(model=what, field=name, name=title, transform=transform))
+            transform = "log" if label == "log BM25" else "none"
+            features.append(_feature(what, name, f"{15 * i + k + 1} {label} {name}", transform))
     return features
+
+
+def _feature(what: Any, field: str, title: str, transform: str = "none") -> Feature:
+    """A model, a statistic of the query, or None: the length of the field."""
+    if what is None:
+        return LengthFeature(field=field, name=title, transform=transform)
+    if isinstance(what, str):
+        return QueryFeature(statistic=what, field=field, name=title, transform=transform)
+    return ModelFeature(model=what, field=field, name=title, transform=transform)
 
 
 def _families(fields: Sequence[str]) -> list[Feature]:
@@ -101,13 +106,7 @@ def _families(fields: Sequence[str]) -> list[Feature]:
     features: list[Feature] = []
     for label, what in families:
         for name in fields:
-            title = f"{len(features) + 1} {label} {name}"
-            if what is None:
-                features.append(LengthFeature(field=name, name=title))
-            elif isinstance(what, str):
-                features.append(QueryFeature(statistic=what, field=name, name=title))
-            else:
-                features.append(ModelFeature(model=what, field=name, name=title))
+            features.append(_feature(what, name, f"{len(features) + 1} {label} {name}"))
     return features
 
 

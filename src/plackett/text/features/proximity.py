@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett.data.arguments import choice
 from plackett.text.features.base import Batch, Feature
 from plackett.text.retrieval.proximity import PROXIMITY
 
@@ -35,8 +35,7 @@ class ProximityFeature(Feature):
     field: str | None = None
 
     def _check(self) -> None:
-        if self.statistic not in PROXIMITY:
-            raise DataError(f"proximity feature {self.statistic!r}; give one of {', '.join(PROXIMITY)}")
+        choice(f"{self.key} statistic", self.statistic, PROXIMITY)
 
     @property
     def stream(self) -> str:

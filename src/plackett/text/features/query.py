@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett.data.arguments import choice
 from plackett.text.features.base import Batch, Feature
+from plackett.text.retrieval.idf import IDF
 from plackett.text.retrieval.matches import Matches
 
 __all__ = ["QueryFeature"]
@@ -17,7 +18,7 @@ __all__ = ["QueryFeature"]
 
 def _idf(matches: Matches) -> np.ndarray:
     df = matches.document_frequency
-    return np.where(df > 0, np.log(matches.collection.n_documents / np.maximum(df, 1.0)), 0.0)
+    return np.where(df > 0, IDF["log"](df, matches.collection.n_documents), 0.0)
 
 
 def _log_idf(matches: Matches) -> np.ndarray:
@@ -87,8 +88,7 @@ class QueryFeature(Feature):
     field: str | None = None
 
     def _check(self) -> None:
-        if self.statistic not in QUERY_STATISTICS:
-            raise DataError(f"query feature {self.statistic!r}; give one of {', '.join(QUERY_STATISTICS)}")
+        choice(f"{self.key} statistic", self.statistic, QUERY_STATISTICS)
 
     @property
     def stream(self) -> str:

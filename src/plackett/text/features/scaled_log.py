@@ -10,6 +10,7 @@ import numpy as np
 
 from plackett._kernels.kernel import kernel
 from plackett.text.retrieval.base import TermModel, term_kernels
+from plackett.text.retrieval.idf import IDF
 from plackett.text.retrieval.matches import Matches
 
 __all__ = ["ScaledLog"]
@@ -47,4 +48,4 @@ class ScaledLog(TermModel):
         n = matches.collection.n_documents
         if self.scale == "cf":
             return matches.weights, n / np.maximum(matches.collection_frequency, 1.0)
-        return matches.weights, np.log(n / np.maximum(matches.document_frequency, 1.0))
+        return matches.weights, IDF["log"](matches.document_frequency, n)

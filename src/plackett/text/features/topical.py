@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett.data.arguments import choice
 from plackett.graph.topical_hits import topical_hits
 from plackett.graph.topical_pagerank import content_shares, topical_pagerank
 from plackett.text.features.base import Batch, Feature
@@ -43,8 +43,7 @@ class TopicalFeature(Feature):
     topics: Any = field(default=None, hash=False, compare=False)
 
     def _check(self) -> None:
-        if self.statistic not in ("pagerank", "authority", "hub"):
-            raise DataError(f"topical feature {self.statistic!r}; give 'pagerank', 'authority' or 'hub'")
+        choice(f"{self.key} statistic", self.statistic, ("pagerank", "authority", "hub"))
 
     @property
     def stream(self) -> str:

@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from plackett.data.arguments import choice
-
 
 def _log(x: np.ndarray) -> np.ndarray:
     return np.log(x, out=np.full(x.shape, np.nan), where=x > 0)
@@ -37,9 +35,3 @@ TRANSFORMS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "sigmoid": lambda x: 1.0 / (1.0 + np.exp(-np.clip(x, -700.0, 700.0))),
     "known": lambda x: (~np.isnan(x)).astype(np.float64),
 }
-
-
-def transform_name(name: str) -> str:
-    """Return the name, or raise an error if there is no such transform."""
-    choice("transform", name, TRANSFORMS)
-    return name

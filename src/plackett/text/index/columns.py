@@ -16,6 +16,11 @@ def offsets_of(lengths: Sequence[int] | np.ndarray) -> np.ndarray:
     return offsets
 
 
+def join_lists(lists: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Lists of numbers put one after the other, and their offsets."""
+    return offsets_of([numbers.size for numbers in lists]), np.concatenate([np.empty(0, np.int64), *lists])
+
+
 def strings(values: Sequence[bytes]) -> Strings:
     """A column of byte strings."""
     lengths = np.fromiter(map(len, values), np.int64, len(values))

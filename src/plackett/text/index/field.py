@@ -37,14 +37,16 @@ a field like any other.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from plackett._base.cached import cached_property
 from plackett._kernels.kernel import kernel
 from plackett.data.strings import Strings
+from plackett.text.index.columns import offsets_of
 from plackett.text.index.inverting import forward, invert
+from plackett.text.index.kept import Kept
 
 __all__ = ["Field"]
 
@@ -123,7 +125,7 @@ class Field:
         self.forward = forward
         self.lengths = lengths
         #: What models computed from the field, by their own keys; kept as long as the field.
-        self.kept: dict[Any, Any] = {}
+        self.kept = Kept()
 
     @classmethod
     def from_stream(cls, name: str, vocabulary: Strings, stream: TermStream) -> Field:
@@ -172,8 +174,7 @@ class Field:
             return np.empty(0, np.int32)
         encoded = [(token or "").encode("utf-8", "surrogatepass") for token in tokens]
         block = np.frombuffer(b"".join(encoded) or b"\0", np.uint8)
-        offsets = np.zeros(len(encoded) + 1, np.int64)
-        np.cumsum([len(token) for token in encoded], out=offsets[1:])
+        offsets = offsets_of([len(token) for token in encoded])
         numbers = np.empty(len(encoded), np.int32)
         _find(self.vocabulary.data, self.vocabulary.offsets, block, offsets, numbers)
         return numbers
@@ -186,8 +187,7 @@ class Field:
         """Documents of a term, offsets of each document's positions, and the positions."""
         postings = self.postings
         a, b = postings.offsets[term], postings.offsets[term + 1]
-        offsets = np.zeros(b - a + 1, np.int64)
-        np.cumsum(postings.counts[a:b], out=offsets[1:])
+        offsets = offsets_of(postings.counts[a:b])
         start = postings.position_offsets[term]
         return postings.documents[a:b], offsets, postings.positions[start : start + offsets[-1]]
 

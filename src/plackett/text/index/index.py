@@ -19,6 +19,7 @@ from plackett.text.document import Document
 from plackett.text.documents.records import documents_of
 from plackett.text.index.collecting import drafts
 from plackett.text.index.field import Field
+from plackett.text.index.kept import Kept
 from plackett.text.index.manifest import FILE, Manifest
 from plackett.text.index.segment import (
     MemorySegment,
@@ -31,7 +32,7 @@ from plackett.text.index.segment import (
 from plackett.text.index.settings import IndexSettings
 from plackett.text.index.table import DocumentTable, Links
 from plackett.text.index.values import is_empty
-from plackett.text.index.writer import IndexWriter, read_live, warn_unseen
+from plackett.text.index.writer import IndexWriter, warn_unseen
 
 __all__ = ["Index"]
 
@@ -52,11 +53,12 @@ class Index:
     [2, 1]
     """
 
-    def __init__(self, settings: IndexSettings, segments: Sequence[Segment], live: Sequence[np.ndarray | None]) -> None:
+    def __init__(self, settings: IndexSettings, segments: Sequence[Segment]) -> None:
         self.settings = settings
         self._segments = segments
-        self._live = live
         self._fields: dict[str, Field] = {}
+        #: What models and features computed from the index, by their own keys; kept as long as the index.
+        self.kept = Kept()
 
     @classmethod
     def build(
@@ -93,7 +95,7 @@ class Index:
             settings = draft.settings
         _check_ids(segments)
         warn_unseen(settings, [n for n in kinds or () if all(is_empty(s.table.values[n]) for s in segments)])
-        return cls(settings, segments, [None] * len(segments))
+        return cls(settings, segments)
 
     @classmethod
     def create(
@@ -124,13 +126,12 @@ class Index:
             manifest = Manifest.read(folder)
             try:
                 segments = [StoredSegment(folder, entry) for entry in manifest.segments]
-                live = [read_live(folder, entry) for entry in manifest.segments]
             except FileNotFoundError as error:
                 # a writer committed in between and removed what the commit replaced
                 if attempt == _ATTEMPTS - 1 or Manifest.read(folder).generation == manifest.generation:
                     raise DataError(f"{folder}: damaged, the file {error.filename} is missing") from None
                 continue
-            return cls(manifest.settings, segments, live)
+            return cls(manifest.settings, segments)
         raise AssertionError("unreachable")
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -173,15 +174,12 @@ class Index:
     @cached_property
     def n_documents(self) -> int:
         """Number of live documents."""
-        sizes = (
-            len(s) if live is None else int(live.sum()) for s, live in zip(self._segments, self._live, strict=True)
-        )
-        return sum(sizes)
+        return sum(segment.n_live for segment in self._segments)
 
     @cached_property
     def table(self) -> DocumentTable:
         """Ids, stored values and links of the live documents."""
-        return compose_table(self._segments, self._live, self.settings.kinds)
+        return compose_table(self._segments, self.settings.kinds)
 
     @property
     def ids(self) -> Strings:
@@ -206,7 +204,7 @@ class Index:
         if name not in self._fields:
             if name not in self.fields:
                 raise DataError(f"the index has no text field {name!r}; {self._fields_like(name, self.fields)}")
-            self._fields[name] = compose_field(name, self._segments, self._live, self.settings.combined.get(name, ()))
+            self._fields[name] = compose_field(name, self._segments, self.settings.combined.get(name, ()))
         return self._fields[name]
 
     def values(self, name: str) -> np.ndarray:

@@ -9,19 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from plackett._base.errors import DataError
-from plackett._files.atomic import replacing
-from plackett._files.checks import open_regular
+from plackett._files.description import read_description, write_description
 from plackett.text.analysis import Analyzer
 from plackett.text.index.settings import IndexSettings
 from plackett.text.index.values import KINDS
 
 FILE = "index.json"
 FORMAT_VERSION = 1
-_KIND = "plackett index"
 #: Files lie in the folder itself, under the names that a writer gives them.
 _NAME = re.compile(r"[0-9]{6,12}\.[0-9a-z.]{1,40}")
-#: A larger manifest is refused.
-_LARGEST = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -47,8 +43,6 @@ class Manifest:
         """Write the manifest: from then on the commit is valid."""
         settings = self.settings
         content = {
-            "kind": _KIND,
-            "format_version": FORMAT_VERSION,
             "generation": self.generation,
             "next_number": self.next_number,
             "analyzer": asdict(settings.analyzer),
@@ -56,28 +50,13 @@ class Manifest:
             "combine": settings.combine,
             "segments": self.segments,
         }
-        with replacing(folder / FILE) as file:
-            file.write(json.dumps(content, ensure_ascii=False, indent=1).encode("utf-8", "replace"))
+        write_description(folder / FILE, "index", FORMAT_VERSION, content)
 
     @classmethod
     def read(cls, folder: Path) -> Manifest:
         """Read and check the manifest of a folder."""
         path = folder / FILE
-        try:
-            with open_regular(path) as file:
-                written = file.read(_LARGEST + 1)
-            if len(written) > _LARGEST:
-                raise DataError(f"{path}: too large for a manifest")
-            content = json.loads(written.decode())
-        except (FileNotFoundError, NotADirectoryError):
-            reason = f"there is no {FILE}" if folder.is_dir() else "there is no such folder"
-            raise DataError(f"{folder} holds no index ({reason})") from None
-        except (ValueError, RecursionError) as error:
-            raise error if isinstance(error, DataError) else DataError(f"{path}: damaged ({error})") from None
-        if not isinstance(content, dict) or content.get("kind") != _KIND:
-            raise DataError(f"{path}: not the manifest of an index")
-        if not _count(content.get("format_version")) or content["format_version"] > FORMAT_VERSION:
-            raise DataError(f"{path}: written by a newer plackett; this one reads format {FORMAT_VERSION}")
+        content = read_description(path, "index", FORMAT_VERSION)
         try:
             analyzer = Analyzer.from_json(json.dumps(content["analyzer"]))
             settings = IndexSettings(analyzer, _kinds(content["kinds"]), _combine(content["combine"]))

@@ -17,7 +17,7 @@ from plackett.text.index.columns import join_offsets, offsets_of, strings
 from plackett.text.index.field import Field, Forward, Postings, TermStream
 from plackett.text.index.table import DocumentTable, Links, concatenate
 
-_TABLE, _FIELD = "index documents", "index field"
+_TABLE, _FIELD, DELETED = "index documents", "index field", "index deletions"
 #: Arrays of a field, in the order of its parts.
 _PARTS: dict[str, Any] = {"stream": TermStream, "postings": Postings, "forward": Forward}
 _DTYPES = {"offsets": np.int64, "position_offsets": np.int64}
@@ -27,9 +27,16 @@ class Segment:
     """Stored documents and analysed fields."""
 
     table: DocumentTable
+    #: Which documents are not deleted; None for all.
+    live: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.table)
+
+    @property
+    def n_live(self) -> int:
+        """Number of documents that are not deleted."""
+        return len(self) if self.live is None else int(self.live.sum())
 
     @property
     def field_names(self) -> Iterable[str]:
@@ -63,6 +70,7 @@ class StoredSegment(Segment):
 
     def __init__(self, folder: Path, entry: Mapping[str, Any]) -> None:
         self.entry = entry
+        self.live = _read_live(folder, entry)
         self._folder = folder
         self._table = storage.read(folder / entry["documents"], kind=_TABLE)
         self._files = {name: storage.read(folder / file, kind=_FIELD)[0] for name, file in entry["fields"].items()}
@@ -121,6 +129,18 @@ class StoredSegment(Segment):
         return self._fields[name]
 
 
+def _read_live(folder: Path, entry: Mapping[str, Any]) -> np.ndarray | None:
+    """Which documents of a segment are live; None for all."""
+    if entry["deleted"] is None:
+        return None
+    path = folder / entry["deleted"]
+    arrays, _ = storage.read(path, kind=DELETED)
+    live = arrays.get("live")
+    if live is None or live.dtype != np.bool_ or live.shape != (entry["n_documents"],):
+        raise DataError(f"{path}: damaged, it must say which of {entry['n_documents']} documents are live")
+    return live
+
+
 def _strings(arrays: Mapping[str, np.ndarray], name: str) -> Strings:
     return Strings(_typed(arrays[f"{name}.data"], (np.uint8,)), _typed(arrays[f"{name}.offsets"], (np.int64,)))
 
@@ -159,29 +179,25 @@ def write_segment(folder: Path, name: str, table: DocumentTable, fields: Iterato
 # ------------------------------------------------------------------------------------------------- several segments
 
 
-def compose_table(
-    segments: Sequence[Segment], live: Sequence[np.ndarray | None], kinds: Mapping[str, str]
-) -> DocumentTable:
-    """The live documents of several segments; ``live`` has a mask for each segment that has deleted documents."""
+def compose_table(segments: Sequence[Segment], kinds: Mapping[str, str]) -> DocumentTable:
+    """The live documents of several segments."""
     tables = [
-        segment.table if mask is None else segment.table.take(np.flatnonzero(mask))
-        for segment, mask in zip(segments, live, strict=True)
+        segment.table if segment.live is None else segment.table.take(np.flatnonzero(segment.live))
+        for segment in segments
     ]
     return tables[0] if len(tables) == 1 and tables[0].values.keys() == kinds.keys() else concatenate(tables, kinds)
 
 
-def compose_field(
-    name: str, segments: Sequence[Segment], live: Sequence[np.ndarray | None], parts: Sequence[str] = ()
-) -> Field:
+def compose_field(name: str, segments: Sequence[Segment], parts: Sequence[str] = ()) -> Field:
     """A field of the live documents of several segments; ``parts`` are those of a combined field.
 
     Postings and counts are computed again from the terms in reading order, so that every statistic is over live
     documents.
     """
     fields = [_field_of(segment, name, parts) for segment in segments]
-    if len(segments) == 1 and live[0] is None and fields[0] is not None:
+    if len(segments) == 1 and segments[0].live is None and fields[0] is not None:
         return fields[0]
-    streams = [_live(segment, field, mask) for segment, field, mask in zip(segments, fields, live, strict=True)]
+    streams = [_live(segment, field) for segment, field in zip(segments, fields, strict=True)]
     vocabularies = [strings([]) if field is None else field.vocabulary for field in fields]
     vocabulary, stream = _one_stream(vocabularies, streams)
     return Field.from_stream(name, vocabulary, stream)
@@ -193,14 +209,13 @@ def _field_of(segment: Segment, name: str, parts: Sequence[str]) -> Field | None
     return segment.field(present[0]) if present else None
 
 
-def _live(segment: Segment, field: Field | None, live: np.ndarray | None) -> TermStream:
-    n_live = len(segment) if live is None else int(live.sum())
+def _live(segment: Segment, field: Field | None) -> TermStream:
     if field is None:
-        return TermStream(np.zeros(n_live + 1, np.int64), np.empty(0, np.int32))
-    if live is None:
+        return TermStream(np.zeros(segment.n_live + 1, np.int64), np.empty(0, np.int32))
+    if segment.live is None:
         return field.stream
     lengths = np.diff(field.stream.offsets)
-    return TermStream(offsets_of(lengths[live]), field.stream.terms[np.repeat(live, lengths)])
+    return TermStream(offsets_of(lengths[segment.live]), field.stream.terms[np.repeat(segment.live, lengths)])
 
 
 def _one_stream(vocabularies: Sequence[Strings], streams: Sequence[TermStream]) -> tuple[Strings, TermStream]:

@@ -24,18 +24,17 @@ from plackett.text.document import Document
 from plackett.text.documents.records import documents_of
 from plackett.text.index.collecting import drafts
 from plackett.text.index.manifest import FILE, Manifest
-from plackett.text.index.segment import StoredSegment, compose_field, compose_table, write_segment
+from plackett.text.index.segment import DELETED, StoredSegment, compose_field, compose_table, write_segment
 from plackett.text.index.settings import IndexSettings
 from plackett.text.index.values import is_empty
 
 __all__ = ["IndexWriter"]
 
-_DELETED = "index deletions"
 _LOCK = "writer.lock"
 #: A segment is merged with the one before it unless that one is this many times as large.
 _RATIO = 4
 #: A segment is rewritten when more than this part of its documents is deleted.
-_MOST_DELETED = 0.5
+_MOSTDELETED = 0.5
 
 
 class IndexWriter:
@@ -105,7 +104,6 @@ class IndexWriter:
         """Begin from the last commit."""
         self._settings = self._manifest.settings
         self._segments = [StoredSegment(self.path, entry) for entry in self._manifest.segments]
-        self._live = [read_live(self.path, entry) for entry in self._manifest.segments]
         self._next = self._manifest.next_number
         self._changed = not (self.path / FILE).exists()
 
@@ -137,7 +135,7 @@ class IndexWriter:
             if len(last) < len(ids):
                 live = np.zeros(len(ids), np.bool_)
                 live[list(last.values())] = True
-                self._live[-1] = live
+                self._segments[-1].live = live
         if twice:
             documents_have = f"{len(twice)} documents have an id" if len(twice) > 1 else "a document has an id"
             warnings.warn(
@@ -150,19 +148,18 @@ class IndexWriter:
         """Delete documents by their ids; unknown ids are ignored."""
         self._check_open()
         gone = set(ids)
-        for i, segment in enumerate(self._segments):
+        for segment in self._segments:
             rows = [row for row, text in enumerate(segment.table.ids.to_numpy().tolist()) if text in gone]
             if rows:
-                live = self._live[i]
-                live = np.ones(len(segment), np.bool_) if live is None else live.copy()
+                live = np.ones(len(segment), np.bool_) if segment.live is None else segment.live.copy()
                 live[rows] = False
-                self._live[i] = live
+                segment.live = live
                 self._changed = True
 
     def merge(self) -> None:
         """Rewrite all segments as one, without the deleted documents. The next commit makes it valid."""
         self._check_open()
-        if len(self._segments) > 1 or any(live is not None for live in self._live):
+        if len(self._segments) > 1 or any(segment.live is not None for segment in self._segments):
             self._merge(0)
 
     def commit(self) -> None:
@@ -174,14 +171,16 @@ class IndexWriter:
         self._unseen = []
         self._merge_small()
         generation = self._manifest.generation + 1
-        entries = []
-        for segment, live in zip(self._segments, self._live, strict=True):
-            entries.append({**segment.entry, "deleted": self._write_live(live, segment.entry["deleted"])})
+        entries = [
+            {**segment.entry, "deleted": self._write_live(segment.live, segment.entry["deleted"])}
+            for segment in self._segments
+        ]
         manifest = Manifest(self._settings, generation, self._next, tuple(entries))
         manifest.write(self.path)
         self._manifest = manifest
         self._changed = False
-        self._segments = [_with_entry(s, e) for s, e in zip(self._segments, entries, strict=True)]
+        for segment, entry in zip(self._segments, entries, strict=True):
+            segment.entry = entry
         self._remove_unused()
 
     def close(self) -> None:
@@ -217,7 +216,6 @@ class IndexWriter:
 
     def _append(self, entry: dict[str, Any]) -> None:
         self._segments.append(StoredSegment(self.path, {**entry, "deleted": None}))
-        self._live.append(None)
         self._changed = True
 
     def _write_live(self, live: np.ndarray | None, file: str | None) -> str | None:
@@ -225,47 +223,41 @@ class IndexWriter:
         if live is None:
             return None
         if file is not None:
-            before = storage.read(self.path / file, kind=_DELETED)[0]["live"]
+            before = storage.read(self.path / file, kind=DELETED)[0]["live"]
             if np.array_equal(before, live):
                 return file
         file = f"{self._number()}.deleted.plackett"
-        storage.write(self.path / file, {"live": live}, {"kind": _DELETED})
+        storage.write(self.path / file, {"live": live}, {"kind": DELETED})
         return file
-
-    def _sizes(self) -> list[int]:
-        return [
-            len(segment) if live is None else int(live.sum())
-            for segment, live in zip(self._segments, self._live, strict=True)
-        ]
 
     def _merge_small(self) -> None:
         """Keep segments whose sizes fall by a ratio: their number grows with the logarithm of the documents."""
-        sizes = self._sizes()
+        sizes = [segment.n_live for segment in self._segments]
         first = len(sizes)
         for i, (segment, size) in enumerate(zip(self._segments, sizes, strict=True)):
-            if size < (1 - _MOST_DELETED) * len(segment):
+            if size < (1 - _MOSTDELETED) * len(segment):
                 first = min(first, i)
         tail = 0
         for i in range(len(sizes) - 1, 0, -1):
             tail += sizes[i]
             if sizes[i - 1] < _RATIO * tail:
                 first = min(first, i - 1)
-        if first < len(sizes) and (first < len(sizes) - 1 or self._live[first] is not None):
+        if first < len(sizes) and (first < len(sizes) - 1 or self._segments[first].live is not None):
             self._merge(first)
 
     def _merge(self, first: int) -> None:
         """Rewrite the segments from ``first`` on as one."""
-        segments, live = self._segments[first:], self._live[first:]
+        segments = self._segments[first:]
         combined = self._settings.combined
         names = dict.fromkeys(
             [*combined, *(name for segment in segments for name in segment.field_names)]
         )  # segments of one text field have no combined one
-        table = compose_table(segments, live, self._settings.kinds)
-        del self._segments[first:], self._live[first:]
+        table = compose_table(segments, self._settings.kinds)
+        del self._segments[first:]
         self._changed = True
         if len(table) == 0:
             return
-        fields = (compose_field(name, segments, live, combined.get(name, ())) for name in names)
+        fields = (compose_field(name, segments, combined.get(name, ())) for name in names)
         self._append(write_segment(self.path, self._number(), table, fields))
 
     def _remove_unused(self) -> None:
@@ -282,29 +274,12 @@ class IndexWriter:
             self._lock = None
 
 
-def read_live(folder: Path, entry: Mapping[str, Any]) -> np.ndarray | None:
-    """Which documents of a segment are live; None for all."""
-    if entry["deleted"] is None:
-        return None
-    path = folder / entry["deleted"]
-    arrays, _ = storage.read(path, kind=_DELETED)
-    live = arrays.get("live")
-    if live is None or live.dtype != np.bool_ or live.shape != (entry["n_documents"],):
-        raise DataError(f"{path}: damaged, it must say which of {entry['n_documents']} documents are live")
-    return live
-
-
 def warn_unseen(settings: IndexSettings, names: Sequence[str]) -> None:
     """Warn about fields whose kind is declared but that no document has: probably a misspelt name."""
     for name in names:
         near = nearest(name, [other for other in settings.kinds if other not in names], 3)
         advice = f"; {question(near)}" if near else ""
         warnings.warn(f"no document has the field {name!r}, whose kind is declared{advice}", PlackettWarning, 3)
-
-
-def _with_entry(segment: StoredSegment, entry: dict[str, Any]) -> StoredSegment:
-    segment.entry = entry
-    return segment
 
 
 def _ours(name: str) -> bool:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel_from, over_queries
+from plackett.text.index.columns import join_lists, join_offsets
 from plackett.text.index.field import Field
 from plackett.text.index.index import Index
-from plackett.text.retrieval.matches import Collection, Matches, match, statistics
-from plackett.text.retrieval.queries import Queries, QueryTerms
+from plackett.text.retrieval.matches import Matches, match, no_candidates
+from plackett.text.retrieval.queries import Inquiry, Queries, QueryTerms
 from plackett.text.retrieval.top import insert, sort_heap
 
 __all__ = ["RetrievalModel"]
@@ -29,6 +29,15 @@ class Results(NamedTuple):
     documents: np.ndarray
     #: float64.
     scores: np.ndarray
+
+    @classmethod
+    def joined(cls, parts: Sequence[Results]) -> Results:
+        """Results of some queries, then those of others."""
+        return cls(
+            join_offsets([part.offsets for part in parts]),
+            np.concatenate([np.empty(0, np.int64), *(part.documents for part in parts)]),
+            np.concatenate([np.empty(0), *(part.scores for part in parts)]),
+        )
 
     def of(self, q: int) -> tuple[np.ndarray, np.ndarray]:
         """Documents and scores of one query."""
@@ -71,10 +80,10 @@ class RetrievalModel:
         self, index: Index, queries: Any, k: int = 1000, *, field: str | None = None, n_jobs: int | None = None
     ) -> Results:
         """The k best documents of each query."""
-        analysed = as_queries(queries, index)
+        inquiry = Inquiry(index, as_queries(queries, index), field, n_jobs)
         if k < 1:
             raise DataError(f"k={k}; give a number of documents")
-        return self._search(index, analysed, k, field, n_jobs)
+        return self.find_best(inquiry, k)
 
     def scores(
         self,
@@ -87,28 +96,20 @@ class RetrievalModel:
         n_jobs: int | None = None,
     ) -> np.ndarray:
         """Scores of given candidates: ``documents[offsets[q]:offsets[q + 1]]`` are those of query q, by number."""
-        analysed = as_queries(queries, index)
+        inquiry = Inquiry(index, as_queries(queries, index), field, n_jobs)
         offsets, documents = np.asarray(offsets, np.int64), np.asarray(documents, np.int64)
-        if offsets.size != len(analysed) + 1 or (offsets.size and offsets[-1] != documents.size):
-            raise DataError(f"{len(analysed)} queries need {len(analysed) + 1} offsets that end at {documents.size}")
-        return self._scores(index, analysed, offsets, documents, field, n_jobs)
+        n = len(inquiry.queries)
+        if offsets.size != n + 1 or (offsets.size and offsets[-1] != documents.size):
+            raise DataError(f"{n} queries need {n + 1} offsets that end at {documents.size}")
+        return self.score_pairs(inquiry, offsets, documents)
 
-    def _search(self, index: Index, queries: Queries, k: int, field: str | None, n_jobs: int | None) -> Results:
-        """By default all documents that have a term of the query are scored."""
-        candidates = matching(index.field(field), queries.terms(index.field(field)))
-        return best(
-            candidates.offsets, candidates.documents, self._scores(index, queries, *candidates[:2], field, n_jobs), k
-        )
+    def find_best(self, inquiry: Inquiry, k: int) -> Results:
+        """The k best documents of each query; by default all that have a term of it are scored."""
+        offsets, documents = matching((inquiry.field, inquiry.terms))
+        return best(offsets, documents, self.score_pairs(inquiry, offsets, documents), k)
 
-    def _scores(
-        self,
-        index: Index,
-        queries: Queries,
-        offsets: np.ndarray,
-        documents: np.ndarray,
-        field: str | None,
-        n_jobs: int | None,
-    ) -> np.ndarray:
+    def score_pairs(self, inquiry: Inquiry, offsets: np.ndarray, documents: np.ndarray) -> np.ndarray:
+        """Scores of candidates."""
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -127,17 +128,16 @@ def as_queries(queries: Any, index: Index) -> Queries:
     raise DataError(f"queries are a {type(queries).__name__}; give texts, or a mapping from ids to texts")
 
 
-def matching(field: Field, query: QueryTerms) -> Results:
-    """All documents that have a term of the query, by number; scores are 0."""
-    lists = []
-    offsets, documents = field.postings.offsets, field.postings.documents
-    for q in range(query.n_queries):
-        terms, _ = query.of(q)
-        parts = [documents[offsets[t] : offsets[t + 1]] for t in terms if t >= 0]
-        lists.append(np.unique(np.concatenate([np.empty(0, np.int32), *parts])).astype(np.int64))
-    sizes = np.array([matched.size for matched in lists], np.int64)
-    joined = np.concatenate([np.empty(0, np.int64), *lists])
-    return Results(np.concatenate(([0], np.cumsum(sizes))), joined, np.zeros(joined.size))
+def matching(*terms: tuple[Field, QueryTerms]) -> tuple[np.ndarray, np.ndarray]:
+    """Offsets and numbers of all documents that have a term of the query in a field, in increasing order."""
+    lists: list[np.ndarray] = []
+    for q in range(terms[0][1].n_queries):
+        parts = [np.empty(0, np.int32)]
+        for field, query in terms:
+            offsets, documents = field.postings[:2]
+            parts += [documents[offsets[t] : offsets[t + 1]] for t in query.of(q)[0] if t >= 0]
+        lists.append(np.unique(np.concatenate(parts)))
+    return join_lists(lists)
 
 
 def best(offsets: np.ndarray, documents: np.ndarray, scores: np.ndarray, k: int) -> Results:
@@ -180,15 +180,16 @@ class TermModel(RetrievalModel):
         """A number per document of a field."""
         raise NotImplementedError
 
+    def document_values(self, field: Field) -> np.ndarray | None:
+        """The number that the model needs for each document of a field, if any, computed once per field."""
+        if not self._reads_documents:
+            return None
+        return field.kept.of(self, lambda: np.ascontiguousarray(self._per_document(field), np.float64))
+
     def of_matches(self, matches: Matches, field: Field | None = None, n_jobs: int | None = None) -> np.ndarray:
         """Scores from term statistics; ``field`` is needed only by models that read more of a document."""
         out = np.empty(matches.n_pairs)
-        self.into(matches, out, field, n_jobs)
-        return out
-
-    def into(self, matches: Matches, out: np.ndarray, field: Field | None = None, n_jobs: int | None = None) -> None:
-        """Write scores from term statistics into an array."""
-        values = document_values(self, field) if field is not None else None
+        values = self.document_values(field) if field is not None else None
         if self._reads_documents and (values is None or matches.documents is None):
             raise DataError(f"{type(self).__name__} needs an index, not only term statistics")
         extra = values[matches.documents] if values is not None else np.empty(0)
@@ -203,6 +204,7 @@ class TermModel(RetrievalModel):
             out,
             n_jobs=n_jobs,
         )
+        return out
 
     def _padded(self, matches: Matches) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -211,17 +213,9 @@ class TermModel(RetrievalModel):
         full += [np.zeros(matches.weights.size)] * (3 - len(full))
         return full[0], full[1], full[2], matches.document_frequency > 0
 
-    def _scores(
-        self,
-        index: Index,
-        queries: Queries,
-        offsets: np.ndarray,
-        documents: np.ndarray,
-        field: str | None,
-        n_jobs: int | None,
-    ) -> np.ndarray:
-        chosen = index.field(field)
-        return self.score_terms(chosen, queries.terms(chosen), offsets, documents, n_jobs)
+    def score_pairs(self, inquiry: Inquiry, offsets: np.ndarray, documents: np.ndarray) -> np.ndarray:
+        """Scores of candidates."""
+        return self.score_terms(inquiry.field, inquiry.terms, offsets, documents, inquiry.n_jobs)
 
     def score_terms(
         self,
@@ -234,24 +228,19 @@ class TermModel(RetrievalModel):
         """Scores of candidates for weighted terms of a field."""
         return self.of_matches(match(field, query, offsets, documents, n_jobs), field, n_jobs)
 
-    def _search(self, index: Index, queries: Queries, k: int, field: str | None, n_jobs: int | None) -> Results:
-        chosen = index.field(field)
-        return self.search_terms(chosen, queries.terms(chosen), k, n_jobs)
+    def find_best(self, inquiry: Inquiry, k: int) -> Results:
+        """The k best documents of each query."""
+        return self.search_terms(inquiry.field, inquiry.terms, k, inquiry.n_jobs)
 
     def search_terms(self, field: Field, query: QueryTerms, k: int, n_jobs: int | None = None) -> Results:
         """The k best documents for weighted terms of a field, among those that have one of the terms."""
-        n, df_cf = query.n_queries, statistics(field, query)
-        none = np.zeros(n + 1, np.int64)
-        empty = np.empty(0, np.int32)
-        matches = Matches(
-            none, query.offsets, none, empty, empty, empty, query.weights, *df_cf, Collection.of(field), None
-        )
-        values = document_values(self, field)
+        n, matches = query.n_queries, no_candidates(field, query)
+        values = self.document_values(field)
         unique = np.diff(field.forward.offsets).astype(np.int32)
         width = min(k, max(field.n_documents, 1))
         documents, scores = np.empty((n, width), np.int64), np.empty((n, width))
         sizes = np.zeros(n, np.int64)
-        work = np.concatenate(([0], np.cumsum(df_cf[0])))[query.offsets].astype(np.int64)
+        work = np.concatenate(([0], np.cumsum(matches.document_frequency)))[query.offsets].astype(np.int64)
         over_queries(
             self._kernels.search,
             work,
@@ -271,20 +260,6 @@ class TermModel(RetrievalModel):
         )
         keep = np.arange(width) < sizes[:, None]
         return Results(np.concatenate(([0], np.cumsum(sizes))), documents[keep], scores[keep])
-
-
-#: Numbers per document by field, kept while the field is in use.
-_VALUES: WeakKeyDictionary[Field, dict[Any, np.ndarray]] = WeakKeyDictionary()
-
-
-def document_values(model: TermModel, field: Field) -> np.ndarray | None:
-    """The number that a model needs for each document of a field, computed once per field."""
-    if not model._reads_documents:
-        return None
-    by_model = _VALUES.setdefault(field, {})
-    if model not in by_model:
-        by_model[model] = np.ascontiguousarray(model._per_document(field), np.float64)
-    return by_model[model]
 
 
 class TermKernels(NamedTuple):

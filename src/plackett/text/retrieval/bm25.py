@@ -8,9 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from plackett._kernels.kernel import kernel
+from plackett.data.arguments import choice
 from plackett.text.index.field import Field
 from plackett.text.retrieval.base import Results, TermModel, term_kernels
-from plackett.text.retrieval.idf import IDF, idf_name
+from plackett.text.retrieval.idf import IDF
 from plackett.text.retrieval.matches import Matches
 from plackett.text.retrieval.queries import QueryTerms
 from plackett.text.search.top_k import POSITIVE_IDF, bm25_impacts, top_k_of_queries
@@ -69,7 +70,7 @@ class BM25(TermModel):
         self.expect(self.k1 >= 0, "k1", "give a number of 0 or more")
         self.expect(0 <= self.b <= 1, "b", "give a share from 0 to 1")
         self.expect(self.k3 is None or self.k3 >= 0, "k3", "give a number of 0 or more, or None")
-        object.__setattr__(self, "idf", idf_name(self.idf))
+        choice("idf", self.idf, IDF)
 
     def search_terms(self, field: Field, query: QueryTerms, k: int, n_jobs: int | None = None) -> Results:
         """The k best documents for weighted terms of a field, as `plackett.search` finds them."""

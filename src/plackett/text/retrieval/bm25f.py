@@ -9,11 +9,12 @@ from typing import ClassVar
 import numpy as np
 
 from plackett._base.errors import DataError
+from plackett.data.arguments import choice
 from plackett.text.index.index import Index
 from plackett.text.retrieval.base import Results, RetrievalModel, best, matching
-from plackett.text.retrieval.idf import IDF, idf_name
+from plackett.text.retrieval.idf import IDF
 from plackett.text.retrieval.matches import match
-from plackett.text.retrieval.queries import Queries, QueryTerms
+from plackett.text.retrieval.queries import Inquiry, QueryTerms
 
 __all__ = ["BM25F"]
 
@@ -60,24 +61,17 @@ class BM25F(RetrievalModel):
         self.expect(self.k1 >= 0, "k1", "give a number of 0 or more")
         shares = self.b.values() if isinstance(self.b, Mapping) else (self.b,)
         self.expect(all(0 <= share <= 1 for share in shares), "b", "give shares from 0 to 1")
-        object.__setattr__(self, "idf", idf_name(self.idf))
+        choice("idf", self.idf, IDF)
 
-    def _search(self, index: Index, queries: Queries, k: int, field: str | None, n_jobs: int | None) -> Results:
-        per_field = [matching(index.field(name), queries.terms(index.field(name))) for name in self._fields(index)]
-        lists = [np.unique(np.concatenate([results.of(q)[0] for results in per_field])) for q in range(len(queries))]
-        offsets = np.concatenate(([0], np.cumsum([numbers.size for numbers in lists], dtype=np.int64)))
-        documents = np.concatenate([np.empty(0, np.int64), *lists])
-        return best(offsets, documents, self._scores(index, queries, offsets, documents, None, n_jobs), k)
+    def find_best(self, inquiry: Inquiry, k: int) -> Results:
+        """The k best documents of each query, of those with a term of it in one of the fields."""
+        fields = [inquiry.index.field(name) for name in self._fields(inquiry.index)]
+        offsets, documents = matching(*((field, inquiry.queries.terms(field)) for field in fields))
+        return best(offsets, documents, self.score_pairs(inquiry, offsets, documents), k)
 
-    def _scores(
-        self,
-        index: Index,
-        queries: Queries,
-        offsets: np.ndarray,
-        documents: np.ndarray,
-        field: str | None,
-        n_jobs: int | None,
-    ) -> np.ndarray:
+    def score_pairs(self, inquiry: Inquiry, offsets: np.ndarray, documents: np.ndarray) -> np.ndarray:
+        """Scores of candidates."""
+        index, queries, n_jobs = inquiry.index, inquiry.queries, inquiry.n_jobs
         combined: np.ndarray | None = None
         for name, weight in self._fields(index).items():
             chosen = index.field(name)

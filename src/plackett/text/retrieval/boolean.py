@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,10 +11,10 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett.text.analysis import Analyzer
+from plackett.text.index.columns import join_lists
 from plackett.text.index.field import Field
-from plackett.text.index.index import Index
 from plackett.text.retrieval.base import Results, RetrievalModel, best
-from plackett.text.retrieval.queries import Queries
+from plackett.text.retrieval.queries import Inquiry
 
 __all__ = ["Boolean"]
 
@@ -56,28 +57,21 @@ class Boolean(RetrievalModel):
         """Whether each document satisfies a query."""
         return _Parser(query, field, analyzer, self.default).parse()
 
-    def _search(self, index: Index, queries: Queries, k: int, field: str | None, n_jobs: int | None) -> Results:
-        chosen = index.field(field)
-        lists = [np.flatnonzero(self.satisfied(chosen, index.analyzer, text)) for text in queries.texts]
-        offsets = np.concatenate(([0], np.cumsum([numbers.size for numbers in lists], dtype=np.int64)))
-        documents = np.concatenate([np.empty(0, np.int64), *lists])
+    def find_best(self, inquiry: Inquiry, k: int) -> Results:
+        """The documents that satisfy each query."""
+        offsets, documents = join_lists([np.flatnonzero(mask) for mask in self._masks(inquiry)])
         return best(offsets, documents, np.ones(documents.size), k)
 
-    def _scores(
-        self,
-        index: Index,
-        queries: Queries,
-        offsets: np.ndarray,
-        documents: np.ndarray,
-        field: str | None,
-        n_jobs: int | None,
-    ) -> np.ndarray:
-        chosen = index.field(field)
+    def score_pairs(self, inquiry: Inquiry, offsets: np.ndarray, documents: np.ndarray) -> np.ndarray:
+        """1 for candidates that satisfy the query."""
         out = np.empty(documents.size)
-        for q, text in enumerate(queries.texts):
+        for q, mask in enumerate(self._masks(inquiry)):
             part = slice(offsets[q], offsets[q + 1])
-            out[part] = self.satisfied(chosen, index.analyzer, text)[documents[part]]
+            out[part] = mask[documents[part]]
         return out
+
+    def _masks(self, inquiry: Inquiry) -> Iterator[np.ndarray]:
+        return (self.satisfied(inquiry.field, inquiry.index.analyzer, text) for text in inquiry.queries.texts)
 
 
 class _Parser:

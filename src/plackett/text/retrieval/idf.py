@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from plackett.data.arguments import choice
-
 #: Functions of the document frequency and the number of documents; terms that do not occur are given 0.
 IDF: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
     "log": lambda df, n: np.log(n / np.maximum(df, 1.0)),
@@ -16,9 +14,3 @@ IDF: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
     "lucene": lambda df, n: np.log1p((n - df + 0.5) / (df + 0.5)),
     "none": lambda df, n: np.ones(np.shape(df)),
 }
-
-
-def idf_name(name: str) -> str:
-    """Return the name, or raise an error if there is no such IDF."""
-    choice("idf", name, IDF)
-    return name

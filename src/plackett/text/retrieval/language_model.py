@@ -20,6 +20,9 @@ class LanguageModel(TermModel):
     #: Scores are log-probabilities.
     log_probability: ClassVar[bool] = True
 
+    def _constants(self, matches: Matches) -> tuple[np.ndarray, ...]:
+        return matches.weights, background(matches)
+
 
 def background(matches: Matches) -> np.ndarray:
     """Probability of each query term in the collection."""

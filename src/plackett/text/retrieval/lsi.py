@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from plackett._kernels.kernel import kernel, over_queries
+from plackett.data.arguments import choice
 from plackett.text.index.field import Field
-from plackett.text.index.index import Index
 from plackett.text.retrieval.base import Results, RetrievalModel, best
-from plackett.text.retrieval.idf import IDF, idf_name
-from plackett.text.retrieval.queries import Queries
-from plackett.text.retrieval.term_frequency import TF, tf_name
-from plackett.text.retrieval.vector_space import document_vectors
+from plackett.text.retrieval.idf import IDF
+from plackett.text.retrieval.queries import Inquiry
+from plackett.text.retrieval.term_frequency import TF
+from plackett.text.retrieval.vector_space import directions, document_vectors
 
 __all__ = ["LSI"]
 
@@ -27,9 +26,6 @@ class _Space(NamedTuple):
     documents: np.ndarray
     #: Inverse document frequency of the terms.
     idf: np.ndarray
-
-
-_SPACES: WeakKeyDictionary[Field, dict[object, _Space]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,15 +71,13 @@ class LSI(RetrievalModel):
 
     def _check(self) -> None:
         self.expect(self.k >= 1, "k", "give a number of dimensions")
-        object.__setattr__(self, "tf", tf_name(self.tf))
-        object.__setattr__(self, "idf", idf_name(self.idf))
+        choice("tf", self.tf, TF)
+        choice("idf", self.idf, IDF)
 
     def space(self, field: Field) -> _Space:
         """The decomposition of a field, computed once."""
-        spaces = _SPACES.setdefault(field, {})
-        if self not in spaces:
-            spaces[self] = self._decompose(field)
-        return spaces[self]
+        space: _Space = field.kept.of(self, lambda: self._decompose(field))
+        return space
 
     def _decompose(self, field: Field) -> _Space:
         import scipy.sparse.linalg as linalg
@@ -97,51 +91,38 @@ class LSI(RetrievalModel):
         left, values, right = linalg.svds(matrix, k=k, v0=start)
         return _Space(np.ascontiguousarray(right.T), left * values, idf)
 
-    def _vectors(self, field: Field, queries: Queries) -> np.ndarray:
+    def _vectors(self, inquiry: Inquiry) -> tuple[np.ndarray, np.ndarray]:
+        """Vectors of the queries and of all documents."""
         import scipy.sparse as sp
 
-        space, terms = self.space(field), queries.terms(field)
-        known = terms.terms >= 0
-        query = np.repeat(np.arange(len(queries)), np.diff(terms.offsets))
-        length = np.bincount(query, terms.weights, len(queries))[query]
+        space, terms = self.space(inquiry.field), inquiry.terms
+        known, query, n = terms.terms >= 0, terms.query_of_term, terms.n_queries
+        length = np.bincount(query, terms.weights, n)[query]
         value = TF[self.tf].numbers(terms.weights, length, 1.0)[known] * space.idf[terms.terms[known]]
-        vectors = sp.csr_array((value, (query[known], terms.terms[known])), (len(queries), field.n_terms)) @ space.terms
-        return _directions(vectors) if self.cosine else vectors
+        rows = sp.csr_array((value, (query[known], terms.terms[known])), (n, inquiry.field.n_terms))
+        vectors = rows @ space.terms, space.documents
+        return (directions(vectors[0]), directions(vectors[1])) if self.cosine else vectors
 
-    def _scores(
-        self,
-        index: Index,
-        queries: Queries,
-        offsets: np.ndarray,
-        documents: np.ndarray,
-        field: str | None,
-        n_jobs: int | None,
-    ) -> np.ndarray:
-        chosen = index.field(field)
-        vectors, rows = self._vectors(chosen, queries), self.space(chosen).documents
-        rows = _directions(rows) if self.cosine else rows
+    def score_pairs(self, inquiry: Inquiry, offsets: np.ndarray, documents: np.ndarray) -> np.ndarray:
+        """Scores of candidates."""
+        vectors, rows = self._vectors(inquiry)
         out = np.empty(documents.size)
-        over_queries(_dots, offsets, documents, np.ascontiguousarray(rows), vectors, out, n_jobs=n_jobs)
+        over_queries(_dots, offsets, documents, np.ascontiguousarray(rows), vectors, out, n_jobs=inquiry.n_jobs)
         return out
 
-    def _search(self, index: Index, queries: Queries, k: int, field: str | None, n_jobs: int | None) -> Results:
-        n, chosen = index.n_documents, index.field(field)
-        rows, vectors = self.space(chosen).documents, self._vectors(chosen, queries)
-        rows = _directions(rows) if self.cosine else rows
+    def find_best(self, inquiry: Inquiry, k: int) -> Results:
+        """The k best of all documents for each query."""
+        n = inquiry.index.n_documents
+        vectors, rows = self._vectors(inquiry)
         parts = []
-        for lo in range(0, len(queries), 64):  # a block of queries at a time: documents × queries would not fit
+        for lo in range(0, len(vectors), 64):  # a block of queries at a time: documents × queries would not fit
             table = vectors[lo : lo + 64] @ rows.T
             m = table.shape[0]
             worst = np.partition(table, n - k, axis=1)[:, n - k : n - k + 1] if k < n else table.min(axis=1)[:, None]
             query, documents = np.nonzero(table >= worst)
             offsets = np.searchsorted(query, np.arange(m + 1))
             parts.append(best(offsets, documents, table[query, documents], k))
-        sizes = np.concatenate([np.empty(0, np.int64), *(np.diff(part.offsets) for part in parts)])
-        return Results(
-            np.concatenate(([0], np.cumsum(sizes))),
-            np.concatenate([np.empty(0, np.int64), *(part.documents for part in parts)]),
-            np.concatenate([np.empty(0), *(part.scores for part in parts)]),
-        )
+        return Results.joined(parts)
 
 
 @kernel
@@ -152,8 +133,3 @@ def _dots(lo, hi, offsets, documents, rows, vectors, out):
             for j in range(vectors.shape[1]):
                 total += rows[documents[i], j] * vectors[q, j]
             out[i] = total
-
-
-def _directions(rows: np.ndarray) -> np.ndarray:
-    norm = np.linalg.norm(rows, axis=1, keepdims=True)
-    return rows / np.where(norm > 0, norm, 1.0)

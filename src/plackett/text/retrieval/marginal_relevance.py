@@ -10,7 +10,7 @@ import numpy as np
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.text.index.field import Field
 from plackett.text.retrieval.novelty import GreedyModel
-from plackett.text.retrieval.svm_feedback import unit_vectors
+from plackett.text.retrieval.vector_space import unit_vectors
 
 __all__ = ["MarginalRelevance"]
 

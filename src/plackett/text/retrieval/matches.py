@@ -79,6 +79,13 @@ def statistics(field: Field, query: QueryTerms) -> tuple[np.ndarray, np.ndarray]
     return np.where(known, df, 0).astype(np.float64), np.where(known, cf, 0).astype(np.float64)
 
 
+def no_candidates(field: Field, query: QueryTerms) -> Matches:
+    """Statistics of the query terms alone."""
+    none, empty = np.zeros(query.n_queries + 1, np.int64), np.empty(0, np.int32)
+    frequencies = statistics(field, query)
+    return Matches(none, query.offsets, none, empty, empty, empty, query.weights, *frequencies, Collection.of(field))
+
+
 def match(field: Field, query: QueryTerms, offsets: Any, documents: Any, n_jobs: int | None = None) -> Matches:
     """Look the terms of each query up in its candidates."""
     offsets, documents = np.asarray(offsets, np.int64), np.asarray(documents, np.int64)

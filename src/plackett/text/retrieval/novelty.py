@@ -9,10 +9,9 @@ import numpy as np
 
 from plackett._kernels.kernel import kernel
 from plackett.text.index.field import Field
-from plackett.text.index.index import Index
 from plackett.text.retrieval.base import Results, RetrievalModel, best
 from plackett.text.retrieval.bm25 import BM25
-from plackett.text.retrieval.queries import Queries
+from plackett.text.retrieval.queries import Inquiry
 
 _BM25 = BM25()
 
@@ -39,32 +38,23 @@ class GreedyModel(RetrievalModel):
         """Values at which the documents of each query are chosen; they are given in the order of their relevance."""
         raise NotImplementedError
 
-    def _search(self, index: Index, queries: Queries, k: int, field: str | None, n_jobs: int | None) -> Results:
-        results = self.model.search(index, queries, max(k, self.depth), field=field, n_jobs=n_jobs)
-        return best(results.offsets, results.documents, self._all(index.field(field), *results, n_jobs), k)
+    def find_best(self, inquiry: Inquiry, k: int) -> Results:
+        """The k best documents of each query."""
+        results = self.model.find_best(inquiry, max(k, self.depth))
+        return best(results.offsets, results.documents, self._all(inquiry, *results), k)
 
-    def _scores(
-        self,
-        index: Index,
-        queries: Queries,
-        offsets: np.ndarray,
-        documents: np.ndarray,
-        field: str | None,
-        n_jobs: int | None,
-    ) -> np.ndarray:
-        scores = self.model.scores(index, queries, offsets, documents, field=field, n_jobs=n_jobs)
-        return self._all(index.field(field), offsets, documents, scores, n_jobs)
+    def score_pairs(self, inquiry: Inquiry, offsets: np.ndarray, documents: np.ndarray) -> np.ndarray:
+        """Scores of candidates."""
+        return self._all(inquiry, offsets, documents, self.model.score_pairs(inquiry, offsets, documents))
 
-    def _all(
-        self, field: Field, offsets: np.ndarray, documents: np.ndarray, scores: np.ndarray, n_jobs: int | None
-    ) -> np.ndarray:
+    def _all(self, inquiry: Inquiry, offsets: np.ndarray, documents: np.ndarray, scores: np.ndarray) -> np.ndarray:
         query = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
         order = np.lexsort((documents, -scores, query))
         rank = np.arange(order.size) - offsets[:-1][query]
         head = order[rank < self.depth]
         sizes = np.minimum(np.diff(offsets), self.depth)
         heads = np.concatenate(([0], np.cumsum(sizes)))
-        values = self._choose(field, heads, documents[head], scaled(heads, scores[head]), n_jobs)
+        values = self._choose(inquiry.field, heads, documents[head], scaled(heads, scores[head]), inquiry.n_jobs)
         lowest = np.full(sizes.size, np.inf)
         np.minimum.at(lowest, np.repeat(np.arange(sizes.size), sizes), values)
         out = np.empty(documents.size)

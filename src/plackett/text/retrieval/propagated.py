@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from plackett.graph.links import LinkGraph
 from plackett.graph.propagation import SCHEMES, propagate_links, propagate_site
 from plackett.graph.sitemap import SiteMap
-from plackett.text.index.field import Field
 from plackett.text.index.index import Index
 from plackett.text.retrieval.base import Results, RetrievalModel, TermModel, best
 from plackett.text.retrieval.bm25 import BM25
 from plackett.text.retrieval.matches import match
-from plackett.text.retrieval.queries import Queries, QueryTerms
+from plackett.text.retrieval.queries import Inquiry, Queries, QueryTerms
 
 __all__ = ["Propagated"]
 
@@ -25,27 +23,21 @@ _BM25 = BM25()
 #: Scores of queries that are propagated together: documents × queries.
 _CELLS = 1 << 22
 
-_GRAPHS: WeakKeyDictionary[Index, dict[str, LinkGraph | SiteMap]] = WeakKeyDictionary()
-
 
 def link_graph(index: Index) -> LinkGraph:
-    """The links between the documents of an index; links of a document to itself do not count."""
-    graphs = _GRAPHS.setdefault(index, {})
-    if "links" not in graphs:
-        names = index.ids.to_numpy().tolist()
-        graphs["links"] = LinkGraph.from_arrays(*index.edges(), index.n_documents, names=names, self_links=False)
-    graph = graphs["links"]
-    assert isinstance(graph, LinkGraph)
+    """The links between the documents of an index, without those of a document to itself."""
+    graph: LinkGraph = index.kept.of(
+        "links",
+        lambda: LinkGraph.from_arrays(
+            *index.edges(), index.n_documents, names=index.ids.to_numpy().tolist(), self_links=False
+        ),
+    )
     return graph
 
 
 def site_map(index: Index, field: str) -> SiteMap:
     """The site map of the URLs in a stored field."""
-    graphs = _GRAPHS.setdefault(index, {})
-    if field not in graphs:
-        graphs[field] = SiteMap.from_urls(index.values(field).tolist())
-    sitemap = graphs[field]
-    assert isinstance(sitemap, SiteMap)
+    sitemap: SiteMap = index.kept.of(("sites", field), lambda: SiteMap.from_urls(index.values(field).tolist()))
     return sitemap
 
 
@@ -97,82 +89,59 @@ class Propagated(RetrievalModel):
 
     def of_documents(self, index: Index, queries: Queries, q: int, field: str | None) -> np.ndarray:
         """Scores of all documents for one query; 0 for those that, like their neighbours, have none of its terms."""
-        chosen = index.field(field)
-        whole = queries.terms(chosen)
-        part = slice(whole.offsets[q], whole.offsets[q + 1])
-        own = QueryTerms(np.array([0, part.stop - part.start]), whole.terms[part], whole.weights[part])
-        return self._of_terms(index, chosen, own) if self.terms else self._of_scores(index, chosen, own, None)[:, 0]
+        inquiry = Inquiry(index, queries, field)
+        own = inquiry.terms.part(q, q + 1)
+        return self._of_terms(inquiry, own) if self.terms else self._of_scores(inquiry, own)[:, 0]
 
-    def _of_scores(self, index: Index, field: Field, query: QueryTerms, n_jobs: int | None) -> np.ndarray:
+    def _of_scores(self, inquiry: Inquiry, query: QueryTerms) -> np.ndarray:
         """Propagated scores, a row per document and a column per query."""
-        results = self.model.search_terms(field, query, index.n_documents, n_jobs)
+        n = inquiry.index.n_documents
+        results = self.model.search_terms(inquiry.field, query, n, inquiry.n_jobs)
         row = np.repeat(np.arange(query.n_queries), np.diff(results.offsets))
         low = np.zeros(query.n_queries)
         np.minimum.at(low, row, results.scores)
-        scores = np.zeros((index.n_documents, query.n_queries))
+        scores = np.zeros((n, query.n_queries))
         scores[results.documents, row] = results.scores - low[row]  # propagation needs scores of 0 or more
-        return self._spread(index, scores)
+        return self._spread(inquiry.index, scores, weights=scores)
 
-    def _of_terms(self, index: Index, field: Field, query: QueryTerms) -> np.ndarray:
+    def _of_terms(self, inquiry: Inquiry, query: QueryTerms) -> np.ndarray:
         """Scores of one query on propagated counts, a number per document."""
-        n = index.n_documents
-        matches = match(field, query, np.array([0, n]), np.arange(n))
+        n = inquiry.index.n_documents
+        matches = match(inquiry.field, query, np.array([0, n]), np.arange(n))
         counts = matches.counts.reshape(n, -1).astype(np.float64)
-        if self.along == "site":
-            counts = propagate_site(counts, site_map(index, self.url), alpha=self.alpha)
-        else:
-            counts = propagate_links(counts, link_graph(index), scheme=self.along, alpha=self.alpha, steps=self.steps)
+        counts = self._spread(inquiry.index, counts)
         touched = counts.sum(axis=1) > 0
-        return self.model.of_matches(matches._replace(counts=counts.ravel()), field) * touched
+        return self.model.of_matches(matches._replace(counts=counts.ravel()), inquiry.field) * touched
 
-    def _tables(
-        self, index: Index, queries: Queries, field: str | None, n_jobs: int | None
-    ) -> Iterator[tuple[int, np.ndarray]]:
+    def _tables(self, inquiry: Inquiry) -> Iterator[tuple[int, np.ndarray]]:
         """Scores of all documents for some queries at a time: the first query, and a column for each."""
-        chosen = index.field(field)
-        whole = queries.terms(chosen)
-        step = 1 if self.terms else max(1, min(64, _CELLS // max(index.n_documents, 1)))
-        for lo in range(0, len(queries), step):
-            hi = min(lo + step, len(queries))
-            part = slice(whole.offsets[lo], whole.offsets[hi])
-            own = QueryTerms(whole.offsets[lo : hi + 1] - whole.offsets[lo], whole.terms[part], whole.weights[part])
-            if self.terms:
-                yield lo, self._of_terms(index, chosen, own)[:, None]
-            else:
-                yield lo, self._of_scores(index, chosen, own, n_jobs)
+        n = len(inquiry.queries)
+        step = 1 if self.terms else max(1, min(64, _CELLS // max(inquiry.index.n_documents, 1)))
+        for lo in range(0, n, step):
+            own = inquiry.terms.part(lo, min(lo + step, n))
+            yield lo, self._of_terms(inquiry, own)[:, None] if self.terms else self._of_scores(inquiry, own)
 
-    def _spread(self, index: Index, values: np.ndarray) -> np.ndarray:
+    def _spread(self, index: Index, values: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
         if self.along == "site":
             return propagate_site(values, site_map(index, self.url), alpha=self.alpha)
         return propagate_links(
-            values, link_graph(index), scheme=self.along, alpha=self.alpha, steps=self.steps, weights=values
+            values, link_graph(index), scheme=self.along, alpha=self.alpha, steps=self.steps, weights=weights
         )
 
-    def _search(self, index: Index, queries: Queries, k: int, field: str | None, n_jobs: int | None) -> Results:
+    def find_best(self, inquiry: Inquiry, k: int) -> Results:
+        """The k best documents of each query."""
         parts = []
-        for _, table in self._tables(index, queries, field, n_jobs):
+        for _, table in self._tables(inquiry):
             query, documents = np.nonzero(table.T)
             offsets = np.searchsorted(query, np.arange(table.shape[1] + 1))
             parts.append(best(offsets, documents, table[documents, query], k))
-        sizes = np.concatenate([np.empty(0, np.int64), *(np.diff(part.offsets) for part in parts)])
-        return Results(
-            np.concatenate(([0], np.cumsum(sizes))),
-            np.concatenate([np.empty(0, np.int64), *(part.documents for part in parts)]),
-            np.concatenate([np.empty(0), *(part.scores for part in parts)]),
-        )
+        return Results.joined(parts)
 
-    def _scores(
-        self,
-        index: Index,
-        queries: Queries,
-        offsets: np.ndarray,
-        documents: np.ndarray,
-        field: str | None,
-        n_jobs: int | None,
-    ) -> np.ndarray:
+    def score_pairs(self, inquiry: Inquiry, offsets: np.ndarray, documents: np.ndarray) -> np.ndarray:
+        """Scores of candidates."""
         out = np.empty(documents.size)
-        query = np.repeat(np.arange(len(queries)), np.diff(offsets))
-        for lo, table in self._tables(index, queries, field, n_jobs):
+        query = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
+        for lo, table in self._tables(inquiry):
             part = slice(offsets[lo], offsets[lo + table.shape[1]])
             out[part] = table[documents[part], query[part] - lo]
         return out

@@ -9,10 +9,9 @@ import numpy as np
 
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.text.index.field import Field
-from plackett.text.index.index import Index
 from plackett.text.retrieval.base import RetrievalModel, TermModel
 from plackett.text.retrieval.bm25 import BM25
-from plackett.text.retrieval.queries import Queries
+from plackett.text.retrieval.queries import Inquiry
 
 __all__ = ["Proximity"]
 
@@ -70,23 +69,16 @@ class Proximity(RetrievalModel):
         self.expect(self.distance in PROXIMITY[:4], "distance", f"give one of {', '.join(PROXIMITY[:4])}")
         self.expect(self.alpha > 0, "alpha", "give a number above 0")
 
-    def _scores(
-        self,
-        index: Index,
-        queries: Queries,
-        offsets: np.ndarray,
-        documents: np.ndarray,
-        field: str | None,
-        n_jobs: int | None,
-    ) -> np.ndarray:
-        chosen = index.field(field)
-        table = proximity_table(chosen, *queries.numbers(chosen), offsets, documents, n_jobs)
+    def score_pairs(self, inquiry: Inquiry, offsets: np.ndarray, documents: np.ndarray) -> np.ndarray:
+        """Scores of candidates."""
+        terms = inquiry.queries.numbers(inquiry.field)
+        table = proximity_table(inquiry.field, *terms, offsets, documents, inquiry.n_jobs)
         distance = table[:, PROXIMITY.index(self.distance)]
         far = table[:, PROXIMITY.index("matched")] < 2
         bonus = np.log(self.alpha + np.where(far, 0.0, np.exp(-np.where(far, 0.0, distance))))
         if self.model is None:
             return self.weight * bonus
-        return self.model.scores(index, queries, offsets, documents, field=field, n_jobs=n_jobs) + self.weight * bonus
+        return self.model.score_pairs(inquiry, offsets, documents) + self.weight * bonus
 
 
 def proximity_table(

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from plackett._base.cached import cached_property
 from plackett._base.errors import DataError
 from plackett.text.analysis import Analyzer
+from plackett.text.index.columns import offsets_of
 from plackett.text.index.field import Field
+from plackett.text.index.index import Index
 
 __all__ = ["Queries"]
 
@@ -33,6 +38,16 @@ class QueryTerms(NamedTuple):
         """Terms and weights of one query."""
         part = slice(self.offsets[q], self.offsets[q + 1])
         return self.terms[part], self.weights[part]
+
+    def part(self, lo: int, hi: int) -> QueryTerms:
+        """Some of the queries."""
+        rows = slice(self.offsets[lo], self.offsets[hi])
+        return QueryTerms(self.offsets[lo : hi + 1] - self.offsets[lo], self.terms[rows], self.weights[rows])
+
+    @property
+    def query_of_term(self) -> np.ndarray:
+        """Number of the query that each term belongs to."""
+        return np.repeat(np.arange(self.n_queries), np.diff(self.offsets))
 
 
 class Queries:
@@ -81,23 +96,33 @@ class Queries:
 
     def terms(self, field: Field) -> QueryTerms:
         """The queries' terms in a field."""
-        counted = [_counted(tokens) for tokens in self.tokens]
-        offsets = np.zeros(len(counted) + 1, np.int64)
-        np.cumsum([len(distinct) for distinct, _ in counted], out=offsets[1:])
-        tokens = [token for distinct, _ in counted for token in distinct]
-        return QueryTerms(
-            offsets, field.term_ids(tokens), np.array([n for _, counts in counted for n in counts], float)
-        )
+        counted = [Counter(tokens) for tokens in self.tokens]
+        numbers = field.term_ids([token for counts in counted for token in counts])
+        weights = np.array([n for counts in counted for n in counts.values()], float)
+        return QueryTerms(offsets_of([len(counts) for counts in counted]), numbers, weights)
 
     def numbers(self, field: Field) -> tuple[np.ndarray, np.ndarray]:
         """Offsets of the queries and the terms of each in order, -1 for a stop word or an unknown term."""
-        offsets = np.zeros(len(self.sequences) + 1, np.int64)
-        np.cumsum([len(sequence) for sequence in self.sequences], out=offsets[1:])
+        offsets = offsets_of([len(sequence) for sequence in self.sequences])
         return offsets, field.term_ids([token for sequence in self.sequences for token in sequence])
 
 
-def _counted(tokens: Sequence[str]) -> tuple[list[str], list[int]]:
-    counts: dict[str, int] = {}
-    for token in tokens:
-        counts[token] = counts.get(token, 0) + 1
-    return list(counts), list(counts.values())
+@dataclass(frozen=True, eq=False)
+class Inquiry:
+    """Queries that are asked of a field of an index."""
+
+    index: Index
+    queries: Queries
+    #: None: the default field.
+    field_name: str | None = None
+    n_jobs: int | None = None
+
+    @cached_property
+    def field(self) -> Field:
+        """The field."""
+        return self.index.field(self.field_name)
+
+    @cached_property
+    def terms(self) -> QueryTerms:
+        """Terms of the queries in the field."""
+        return self.queries.terms(self.field)

@@ -8,11 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from plackett.text.index.field import Field
-from plackett.text.index.index import Index
 from plackett.text.retrieval.base import Results, RetrievalModel, TermModel
 from plackett.text.retrieval.bm25 import BM25
 from plackett.text.retrieval.feedback import add_queries, expansion, normalized
-from plackett.text.retrieval.queries import Queries, QueryTerms
+from plackett.text.retrieval.queries import Inquiry, QueryTerms
 
 __all__ = ["RM3"]
 
@@ -56,22 +55,15 @@ class ExpandedModel(RetrievalModel):
         """The queries after a first search."""
         return self._expand(field, query, self.model.search_terms(field, query, self.n_documents, n_jobs), n_jobs)
 
-    def _search(self, index: Index, queries: Queries, k: int, field: str | None, n_jobs: int | None) -> Results:
-        chosen = index.field(field)
-        return self._second.search_terms(chosen, self.expanded(chosen, queries.terms(chosen), n_jobs), k, n_jobs)
+    def find_best(self, inquiry: Inquiry, k: int) -> Results:
+        """The k best documents for each expanded query."""
+        field, n_jobs = inquiry.field, inquiry.n_jobs
+        return self._second.search_terms(field, self.expanded(field, inquiry.terms, n_jobs), k, n_jobs)
 
-    def _scores(
-        self,
-        index: Index,
-        queries: Queries,
-        offsets: np.ndarray,
-        documents: np.ndarray,
-        field: str | None,
-        n_jobs: int | None,
-    ) -> np.ndarray:
-        chosen = index.field(field)
-        query = self.expanded(chosen, queries.terms(chosen), n_jobs)
-        return self._second.score_terms(chosen, query, offsets, documents, n_jobs)
+    def score_pairs(self, inquiry: Inquiry, offsets: np.ndarray, documents: np.ndarray) -> np.ndarray:
+        """Scores of candidates for the expanded queries."""
+        field, n_jobs = inquiry.field, inquiry.n_jobs
+        return self._second.score_terms(field, self.expanded(field, inquiry.terms, n_jobs), offsets, documents, n_jobs)
 
 
 @dataclass(frozen=True, kw_only=True)

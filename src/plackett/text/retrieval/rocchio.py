@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett.text.index.columns import join_lists
 from plackett.text.index.field import Field
 from plackett.text.index.index import Index
-from plackett.text.retrieval.base import Results, TermModel, as_queries, document_values
+from plackett.text.retrieval.base import Results, TermModel, as_queries
 from plackett.text.retrieval.feedback import add_queries, expansion
 from plackett.text.retrieval.idf import IDF
-from plackett.text.retrieval.matches import Collection, Matches, statistics
+from plackett.text.retrieval.matches import Matches, no_candidates
 from plackett.text.retrieval.queries import QueryTerms
 from plackett.text.retrieval.relevance_model import ExpandedModel
 from plackett.text.retrieval.vector_space import VectorSpace
@@ -112,7 +113,7 @@ class Rocchio(ExpandedModel):
         share = np.where(relevant, self.beta / np.maximum(n_good, 1), -self.gamma / np.maximum(n_bad, 1))
         space = self._space
         length = np.maximum(field.lengths[documents], 1)
-        norm = document_values(space, field)
+        norm = space.document_values(field)
         if norm is not None:
             share = share / norm[documents]
         if space.tf.endswith("length"):
@@ -124,11 +125,9 @@ class Rocchio(ExpandedModel):
         return add_queries(self._query_vector(field, query), added, self.alpha, 1.0)
 
     def _query_vector(self, field: Field, query: QueryTerms) -> QueryTerms:
-        df, cf = statistics(field, query)
-        none, empty = np.zeros(query.n_queries + 1, np.int64), np.empty(0, np.int32)
-        matches = Matches(none, query.offsets, none, empty, empty, empty, query.weights, df, cf, Collection.of(field))
+        matches = no_candidates(field, query)
         (weights,) = self._space._constants(matches)
-        idf = IDF[self._space.idf](df, field.n_documents)
+        idf = IDF[self._space.idf](matches.document_frequency, field.n_documents)
         return query._replace(weights=np.divide(weights, idf, out=np.zeros(idf.size), where=idf != 0))
 
     @property
@@ -153,5 +152,4 @@ def judged_documents(
         numbers = index.numbers([str(docid) for docid in own])
         lists.append(numbers[numbers >= 0])
         labels.append(np.array([label > 0 for label in own.values()], np.bool_)[numbers >= 0])
-    offsets = np.concatenate(([0], np.cumsum([documents.size for documents in lists], dtype=np.int64)))
-    return offsets, np.concatenate([np.empty(0, np.int64), *lists]), np.concatenate([np.empty(0, np.bool_), *labels])
+    return *join_lists(lists), np.concatenate([np.empty(0, np.bool_), *labels])

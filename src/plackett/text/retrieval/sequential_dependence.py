@@ -9,12 +9,11 @@ import numpy as np
 
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.text.index.field import Field
-from plackett.text.index.index import Index
 from plackett.text.retrieval.base import RetrievalModel
 from plackett.text.retrieval.dirichlet import Dirichlet
 from plackett.text.retrieval.language_model import LanguageModel
 from plackett.text.retrieval.matches import Collection, Matches
-from plackett.text.retrieval.queries import Queries
+from plackett.text.retrieval.queries import Inquiry, Queries
 
 __all__ = ["SequentialDependence"]
 
@@ -67,21 +66,14 @@ class SequentialDependence(RetrievalModel):
         self.expect(known, "weights", "give three numbers of 0 or more")
         self.expect(self.window >= 2, "window", "give at least 2 words")
 
-    def _scores(
-        self,
-        index: Index,
-        queries: Queries,
-        offsets: np.ndarray,
-        documents: np.ndarray,
-        field: str | None,
-        n_jobs: int | None,
-    ) -> np.ndarray:
-        chosen = index.field(field)
-        total = self.weights[0] * self.model.scores(index, queries, offsets, documents, field=field, n_jobs=n_jobs)
+    def score_pairs(self, inquiry: Inquiry, offsets: np.ndarray, documents: np.ndarray) -> np.ndarray:
+        """Scores of candidates."""
+        field, n_jobs = inquiry.field, inquiry.n_jobs
+        total = self.weights[0] * self.model.score_pairs(inquiry, offsets, documents)
         if self.weights[1] or self.weights[2]:
-            ordered, unordered = pair_matches(chosen, queries, offsets, documents, self.window, n_jobs)
-            total += self.weights[1] * self.model.of_matches(ordered, chosen, n_jobs)
-            total += self.weights[2] * self.model.of_matches(unordered, chosen, n_jobs)
+            ordered, unordered = pair_matches(field, inquiry.queries, offsets, documents, self.window, n_jobs)
+            total += self.weights[1] * self.model.of_matches(ordered, field, n_jobs)
+            total += self.weights[2] * self.model.of_matches(unordered, field, n_jobs)
         return total
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -13,9 +12,9 @@ from plackett.text.index.field import Field
 from plackett.text.index.index import Index
 from plackett.text.retrieval.base import Results, RetrievalModel, TermModel, as_queries, best
 from plackett.text.retrieval.bm25 import BM25
-from plackett.text.retrieval.queries import Queries
+from plackett.text.retrieval.queries import Inquiry
 from plackett.text.retrieval.rocchio import judged_documents
-from plackett.text.retrieval.vector_space import document_vectors
+from plackett.text.retrieval.vector_space import unit_vectors
 
 __all__ = ["SVMFeedback"]
 
@@ -81,40 +80,27 @@ class SVMFeedback(RetrievalModel):
         n_jobs: int | None = None,
     ) -> Results:
         """Re-rank the first search with judged documents: positive labels are relevant, others not."""
-        analysed = as_queries(queries, index)
-        offsets, documents, relevant = judged_documents(index, analysed.ids, judgements)
-        first = self.model.search(index, analysed, self.depth, field=field, n_jobs=n_jobs)
+        inquiry = Inquiry(index, as_queries(queries, index), field, n_jobs)
+        offsets, documents, relevant = judged_documents(index, inquiry.queries.ids, judgements)
+        first = self.model.find_best(inquiry, self.depth)
         scores = first.scores.copy()
-        for q in range(len(analysed)):
+        for q in range(len(inquiry.queries)):
             part, own = slice(first.offsets[q], first.offsets[q + 1]), slice(offsets[q], offsets[q + 1])
-            scores[part] = self._rank(index, field, first.documents[part], scores[part], documents[own], relevant[own])
+            scores[part] = self._rank(inquiry.field, first.documents[part], scores[part], documents[own], relevant[own])
         return best(first.offsets, first.documents, scores, k)
 
-    def _search(self, index: Index, queries: Queries, k: int, field: str | None, n_jobs: int | None) -> Results:
-        first = self.model.search(index, queries, self.depth, field=field, n_jobs=n_jobs)
-        return best(first.offsets, first.documents, self._from(index, field, first, *first[:2], first.scores), k)
+    def find_best(self, inquiry: Inquiry, k: int) -> Results:
+        """The k best documents of each query."""
+        first = self.model.find_best(inquiry, self.depth)
+        return best(first.offsets, first.documents, self._from(inquiry.field, first, *first), k)
 
-    def _scores(
-        self,
-        index: Index,
-        queries: Queries,
-        offsets: np.ndarray,
-        documents: np.ndarray,
-        field: str | None,
-        n_jobs: int | None,
-    ) -> np.ndarray:
-        first = self.model.search(index, queries, self.depth, field=field, n_jobs=n_jobs)
-        scores = self.model.scores(index, queries, offsets, documents, field=field, n_jobs=n_jobs)
-        return self._from(index, field, first, offsets, documents, scores)
+    def score_pairs(self, inquiry: Inquiry, offsets: np.ndarray, documents: np.ndarray) -> np.ndarray:
+        """Scores of candidates."""
+        first = self.model.find_best(inquiry, self.depth)
+        return self._from(inquiry.field, first, offsets, documents, self.model.score_pairs(inquiry, offsets, documents))
 
     def _from(
-        self,
-        index: Index,
-        field: str | None,
-        first: Results,
-        offsets: np.ndarray,
-        documents: np.ndarray,
-        scores: np.ndarray,
+        self, field: Field, first: Results, offsets: np.ndarray, documents: np.ndarray, scores: np.ndarray
     ) -> np.ndarray:
         """Scores of documents by machines trained on the two ends of a first search."""
         out = scores.copy()
@@ -123,37 +109,17 @@ class SVMFeedback(RetrievalModel):
             n = min(self.n_documents, ranked.size // 2)
             chosen = np.concatenate([ranked[:n], ranked[ranked.size - n :]])
             good = np.arange(chosen.size) < n
-            out[part] = self._rank(index, field, documents[part], scores[part], chosen, good)
+            out[part] = self._rank(field, documents[part], scores[part], chosen, good)
         return out
 
     def _rank(
-        self,
-        index: Index,
-        field: str | None,
-        documents: np.ndarray,
-        scores: np.ndarray,
-        judged: np.ndarray,
-        relevant: np.ndarray,
+        self, field: Field, documents: np.ndarray, scores: np.ndarray, judged: np.ndarray, relevant: np.ndarray
     ) -> np.ndarray:
         if relevant.all() or not relevant.any() or not documents.size:
             return scores
         from sklearn.svm import LinearSVC
 
-        vectors = unit_vectors(index.field(field))
+        vectors = unit_vectors(field)
         machine = LinearSVC(C=self.C, loss="hinge", fit_intercept=False, max_iter=20_000, random_state=0)
         machine.fit(vectors[judged], relevant)
         return np.asarray(machine.decision_function(vectors[documents]))
-
-
-#: Vectors by field, kept while the field is in use.
-_VECTORS: WeakKeyDictionary[Field, dict[str, Any]] = WeakKeyDictionary()
-
-
-def unit_vectors(field: Field) -> Any:
-    """TF-IDF vectors of length 1, computed once per field."""
-    cache = _VECTORS.setdefault(field, {})
-    if "unit" not in cache:
-        vectors = document_vectors(field, idf="smooth")
-        norm = np.sqrt(vectors.multiply(vectors).sum(axis=1))
-        cache["unit"] = (vectors / np.where(norm > 0, norm, 1.0)[:, None]).tocsr()
-    return cache["unit"]

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from plackett._kernels.kernel import kernel, kernel_from, template
-from plackett.data.arguments import choice
 from plackett.text.index.field import Field
 from plackett.text.retrieval.base import TermKernels, term_kernels
 
@@ -98,12 +97,6 @@ TF: dict[str, Variant] = {
     "log1p": _variant(_log1p, lambda tf, length, most: np.log1p(tf)),
     "log1p-length": _variant(_log1p_length, lambda tf, length, most: np.log1p(tf / length)),
 }
-
-
-def tf_name(name: str) -> str:
-    """Return the name, or raise an error if there is no such variant."""
-    choice("tf", name, TF)
-    return name
 
 
 def largest_counts(field: Field) -> np.ndarray:

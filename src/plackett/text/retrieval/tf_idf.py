@@ -7,11 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from plackett.data.arguments import choice
 from plackett.text.index.field import Field
 from plackett.text.retrieval.base import TermKernels, TermModel
-from plackett.text.retrieval.idf import IDF, idf_name
+from plackett.text.retrieval.idf import IDF
 from plackett.text.retrieval.matches import Matches
-from plackett.text.retrieval.term_frequency import TF, largest_counts, tf_name
+from plackett.text.retrieval.term_frequency import TF, largest_counts
 
 __all__ = ["TFIDF"]
 
@@ -50,8 +51,8 @@ class TFIDF(TermModel):
     idf: str = "log"
 
     def _check(self) -> None:
-        object.__setattr__(self, "tf", tf_name(self.tf))
-        object.__setattr__(self, "idf", idf_name(self.idf))
+        choice("tf", self.tf, TF)
+        choice("idf", self.idf, IDF)
 
     @property
     def _kernels(self) -> TermKernels:  # type: ignore[override]

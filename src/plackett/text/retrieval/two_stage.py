@@ -6,12 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from plackett._kernels.kernel import kernel
 from plackett.text.retrieval.base import term_kernels
-from plackett.text.retrieval.language_model import LanguageModel, background
-from plackett.text.retrieval.matches import Matches
+from plackett.text.retrieval.language_model import LanguageModel
 
 __all__ = ["TwoStage"]
 
@@ -64,6 +61,3 @@ class TwoStage(LanguageModel):
 
     def _parameters(self) -> tuple[float, ...]:
         return self.mu, self.weight
-
-    def _constants(self, matches: Matches) -> tuple[np.ndarray, ...]:
-        return matches.weights, background(matches)

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from plackett.data.arguments import choice
 from plackett.text.index.field import Field
 from plackett.text.retrieval.base import TermKernels, TermModel
-from plackett.text.retrieval.idf import IDF, idf_name
+from plackett.text.retrieval.idf import IDF
 from plackett.text.retrieval.matches import Matches
-from plackett.text.retrieval.term_frequency import TF, tf_name
+from plackett.text.retrieval.term_frequency import TF
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -53,8 +54,8 @@ class VectorSpace(TermModel):
     cosine: bool = True
 
     def _check(self) -> None:
-        object.__setattr__(self, "tf", tf_name(self.tf))
-        object.__setattr__(self, "idf", idf_name(self.idf))
+        choice("tf", self.tf, TF)
+        choice("idf", self.idf, IDF)
         self.expect(not TF[self.tf].reads_largest, "tf", "give a variant that does not look at the largest count")
 
     @property
@@ -79,6 +80,24 @@ class VectorSpace(TermModel):
             norm = np.sqrt(np.bincount(query, vector**2, matches.n_queries))
             vector = vector / np.where(norm > 0, norm, 1.0)[query]
         return (vector * idf,)
+
+
+def unit_vectors(field: Field) -> sp.csr_array:
+    """TF-IDF vectors of length 1, computed once per field."""
+    vectors: sp.csr_array = field.kept.of("unit vectors", lambda: unit_rows(document_vectors(field, idf="smooth")))
+    return vectors
+
+
+def unit_rows(vectors: sp.csr_array) -> sp.csr_array:
+    """Sparse rows divided by their lengths."""
+    norm = np.sqrt(vectors.multiply(vectors).sum(axis=1))
+    return (vectors / np.where(norm > 0, norm, 1.0)[:, None]).tocsr()
+
+
+def directions(rows: np.ndarray) -> np.ndarray:
+    """Rows divided by their lengths."""
+    norm = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / np.where(norm == 0, 1.0, norm)
 
 
 def document_vectors(field: Field, tf: str = "log", idf: str = "log") -> sp.csr_array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -164,60 +164,51 @@ class Not(Node):
         return ~self.node.mask(index)
 
 
-@dataclass(frozen=True)
-class All(Node):
-    """Documents that match all parts."""
+class Group(Node):
+    """Parts that are scored together."""
 
-    nodes: tuple[Node, ...]
+    nodes: Sequence[Node]
 
     @property
     def filters(self) -> bool:  # type: ignore[override]
         """Whether all parts only select."""
         return all(node.filters for node in self.nodes)
+
+    def terms(self, index: Index) -> Iterator[tuple[str, str]]:
+        """Fields and terms to score by."""
+        for node in self.nodes:
+            yield from node.terms(index)
+
+    def texts(self) -> Iterator[str]:
+        """The words of all parts."""
+        for node in self.nodes:
+            yield from node.texts()
+
+
+@dataclass(frozen=True)
+class All(Group):
+    """Documents that match all parts."""
+
+    nodes: tuple[Node, ...]
 
     def mask(self, index: Index) -> np.ndarray:
         """Boolean by document."""
         return reduce(np.logical_and, (node.mask(index) for node in self.nodes))
 
-    def terms(self, index: Index) -> Iterator[tuple[str, str]]:
-        """Fields and terms to score by."""
-        for node in self.nodes:
-            yield from node.terms(index)
-
-    def texts(self) -> Iterator[str]:
-        """The words of all parts."""
-        for node in self.nodes:
-            yield from node.texts()
-
 
 @dataclass(frozen=True)
-class Any(Node):
+class Any(Group):
     """Documents that match any part."""
 
     nodes: tuple[Node, ...]
-
-    @property
-    def filters(self) -> bool:  # type: ignore[override]
-        """Whether all parts only select."""
-        return all(node.filters for node in self.nodes)
 
     def mask(self, index: Index) -> np.ndarray:
         """Boolean by document."""
         return reduce(np.logical_or, (node.mask(index) for node in self.nodes))
 
-    def terms(self, index: Index) -> Iterator[tuple[str, str]]:
-        """Fields and terms to score by."""
-        for node in self.nodes:
-            yield from node.terms(index)
-
-    def texts(self) -> Iterator[str]:
-        """The words of all parts."""
-        for node in self.nodes:
-            yield from node.texts()
-
 
 @dataclass(frozen=True)
-class Clauses(Node):
+class Clauses(Group):
     """Parts without operators: some required, some excluded, the others optional.
 
     Filters (ranges, values of keywords) are required. If nothing else is, at least one of the others must match.
@@ -228,9 +219,9 @@ class Clauses(Node):
     optional: tuple[Node, ...] = ()
 
     @property
-    def filters(self) -> bool:  # type: ignore[override]
-        """Whether all parts only select."""
-        return all(node.filters for node in (*self.required, *self.optional))
+    def nodes(self) -> tuple[Node, ...]:  # type: ignore[override]
+        """The parts that are scored."""
+        return (*self.required, *self.optional)
 
     @property
     def plain(self) -> bool:
@@ -243,16 +234,6 @@ class Clauses(Node):
         if self.optional and all(node.filters for node in self.required):
             nodes.append(Any(self.optional))
         return All(tuple(nodes)).mask(index) if nodes else np.zeros(index.n_documents, np.bool_)
-
-    def terms(self, index: Index) -> Iterator[tuple[str, str]]:
-        """Fields and terms to score by."""
-        for node in (*self.required, *self.optional):
-            yield from node.terms(index)
-
-    def texts(self) -> Iterator[str]:
-        """The words of all parts."""
-        for node in (*self.required, *self.optional):
-            yield from node.texts()
 
 
 def parse(text: str, index: Index, field: str | None = None) -> Clauses:

@@ -13,6 +13,7 @@ from plackett._base.errors import DataError
 from plackett.text.document import Document
 from plackett.text.index.field import Field
 from plackett.text.index.index import Index
+from plackett.text.retrieval.idf import IDF
 from plackett.text.search.query import condition_mask, parse
 from plackett.text.search.snippets import snippet
 from plackett.text.search.top_k import bm25_impacts, top_k
@@ -72,8 +73,7 @@ class Hit:
             field = self.index.field(name)
             for term, number in zip(terms, field.term_ids(list(terms)), strict=True):
                 if number >= 0:
-                    frequency = field.document_frequency[number]
-                    idf = float(np.log1p((field.n_documents - frequency + 0.5) / (frequency + 0.5)))
+                    idf = float(IDF["lucene"](field.document_frequency[number], field.n_documents))
                     weights[term] = max(idf, weights.get(term, 0.0))
         named = [name for name in self.query if name in texts]
         chosen = max(

@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
+from plackett.text.index.columns import join_lists
 from plackett.text.pipeline import RankedHit, SearchPipeline
 from plackett.text.retrieval.base import as_queries
 from plackett.text.search.searching import best_documents
@@ -51,8 +52,7 @@ class PipelineColumn(Column):
                 best_documents(pipeline.index, text, n, plain=is_plain(pipeline.index, text))[0]
                 for text in queries.values()
             ]
-            offsets = np.concatenate(([0], np.cumsum([own.size for own in lists], dtype=np.int64)))
-            documents = np.concatenate([np.empty(0, np.int64), *lists])
+            offsets, documents = join_lists(lists)
         else:
             offsets, documents = pipeline.model.search(pipeline.index, asked, n)[:2]
         rows = pipeline.features.matrix(pipeline.index, asked, offsets, documents)

@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett.text.index.index import Index
-from plackett.text.retrieval.base import RetrievalModel
+from plackett.text.retrieval.base import RetrievalModel, as_queries
 from plackett.text.search.query import parse
 from plackett.text.search.searching import Hit, best_documents
 from plackett.workbench.columns.base import Column, Query, Ranked, part
@@ -36,13 +36,8 @@ class ModelColumn(Column):
 
     def run(self, queries: Mapping[str, str], k: int) -> dict[str, dict[str, float]]:
         """All queries at once."""
-        hits = self.model.search(self.index, list(queries.values()), k)
-        names = self.index.ids.to_numpy()
-        return {
-            qid: dict(zip(names[documents].tolist(), scores.tolist(), strict=True))
-            for q, qid in enumerate(queries)
-            for documents, scores in [hits.of(q)]
-        }
+        asked = as_queries(queries, self.index)
+        return self.model.search(self.index, asked, k).run(asked, self.index)
 
     def explain(self, query: Query, first: str, second: str | None, k: int, filters: str = "") -> dict[str, Any]:
         """What the score loses without each word of the query: exact for models that are sums over terms."""

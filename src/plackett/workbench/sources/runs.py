@@ -10,7 +10,7 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
-from plackett.data.trec import as_qrels, read_run
+from plackett.data.trec import read_run
 from plackett.workbench.columns.base import Column, Query, Ranked, ranked
 from plackett.workbench.columns.run import RunColumn
 from plackett.workbench.sources.base import WorkbenchSource
@@ -22,14 +22,6 @@ def read_results(path: Path) -> dict[str, dict[str, float]]:
     for qid, docid, score in read_run(path).iter_rows():
         scores.setdefault(str(qid), {})[str(docid)] = float(score)
     return {qid: dict(sorted(own.items(), key=lambda entry: -entry[1])) for qid, own in scores.items()}
-
-
-def read_labels(qrels: Any) -> dict[str, dict[str, float]]:
-    """Judgements by query and document."""
-    labels: dict[str, dict[str, float]] = {}
-    for qid, docid, label in as_qrels(qrels).select("qid", "docid", "label").iter_rows():
-        labels.setdefault(str(qid), {})[str(docid)] = float(label)
-    return labels
 
 
 class _FusedColumn(Column):
