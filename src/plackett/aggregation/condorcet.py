@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett._kernels.scratch import longest
-from plackett._kernels.sort import argsort_descending
+from plackett._kernels.sort import argsort_descending, sorting_memory
 from plackett.aggregation._pairs import count_pairs
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
@@ -67,10 +67,7 @@ class Condorcet(Aggregation):
 def _by_majority(lo, hi, offsets, before, weights, out):
     n_max = longest(lo, hi, offsets)
     memory = np.empty(n_max * n_max, np.float64)
-    beaten = np.empty(n_max, np.float64)
-    spare = np.empty(n_max, np.float64)
-    order = np.empty(n_max, np.int64)
-    spare_order = np.empty(n_max, np.int64)
+    beaten, order, spare, spare_order = sorting_memory(n_max)
     for q in range(lo, hi):
         a = offsets[q]
         n = offsets[q + 1] - a

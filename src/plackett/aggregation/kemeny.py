@@ -10,7 +10,7 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett._kernels.scratch import longest
-from plackett._kernels.sort import argsort_descending
+from plackett._kernels.sort import argsort_descending, sorting_memory
 from plackett.aggregation._pairs import count_pairs
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
@@ -135,10 +135,7 @@ def _by_score(block, scores, a, spare, spare_order, keys, chosen):
 def _consensus(lo, hi, offsets, before, weights, exact, first, out):
     n_max = longest(lo, hi, offsets)
     memory = np.empty(n_max * n_max, np.float64)
-    degree = np.empty(n_max, np.float64)
-    spare = np.empty(n_max, np.float64)
-    order = np.empty(n_max, np.int64)
-    spare_order = np.empty(n_max, np.int64)
+    degree, order, spare, spare_order = sorting_memory(n_max)
     keys = np.empty(n_max, np.float64)
     chosen = np.empty(n_max, np.int64)
     cost = np.empty(1 << min(exact, n_max), np.float64)

@@ -9,8 +9,9 @@ import numpy as np
 
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import REASSOC, kernel
+from plackett._kernels.log_sum import add_exp
 from plackett._kernels.scratch import most
-from plackett._kernels.sort import argsort_descending
+from plackett._kernels.sort import argsort_descending, sorting_memory
 from plackett._kernels.vector_math import exp
 from plackett.losses.base import Loss, LossOnData
 from plackett.losses.pairwise.base import label_order
@@ -28,11 +29,7 @@ def _rest(s, rest):
     largest = -np.inf
     total = 0.0
     for i in range(s.size - 1, -1, -1):
-        if s[i] <= largest:
-            total += np.exp(s[i] - largest)
-        else:
-            total = total * np.exp(largest - s[i]) + 1.0
-            largest = s[i]
+        largest, total = add_exp(largest, total, s[i])
         rest[i] = largest + np.log(total)
 
 
@@ -143,12 +140,9 @@ def _set(lo, hi, offsets, scores, order, below, judged, weight, query_weight, va
 @kernel
 def _best(lo, hi, offsets, scores, order, below, judged, weight, query_weight, value, gradient):
     n_max = most(lo, hi, judged)
-    s = np.empty(n_max, np.float64)
+    s, by_score, spare_keys, spare_rows = sorting_memory(n_max)
     rest = np.empty(n_max, np.float64)
     rows = np.empty(n_max, np.int64)
-    by_score = np.empty(n_max, np.int64)
-    spare_keys = np.empty(n_max, np.float64)
-    spare_rows = np.empty(n_max, np.int64)
     for q in range(lo, hi):
         a = offsets[q]
         n = judged[q]
