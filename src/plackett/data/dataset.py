@@ -17,7 +17,7 @@ from plackett._names.nearest import hint, plural
 from plackett._names.optional import optional
 from plackett.data import validation
 from plackett.data.dense import dense
-from plackett.data.fields import FIELDS, NUMBERS, taken
+from plackett.data.fields import FIELDS, NUMBERS, hold_read_only, taken
 from plackett.data.mapped import is_mapped, rows_of, rows_of_queries
 from plackett.data.preferences import Preferences
 from plackett.data.relations import Relation, relation_map
@@ -131,12 +131,7 @@ class RankingDataset:
             object.__setattr__(self, "X", np.ascontiguousarray(X))
         if self.categories and not isinstance(self.X, np.ndarray):
             raise DataError("sparse features cannot hold categories; give a dense table")
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, np.ndarray) and value.flags.writeable:
-                view = value.view()
-                view.flags.writeable = False
-                object.__setattr__(self, field.name, view)
+        hold_read_only(self)
 
     # ------------------------------------------------------------------------------------------------ construction
 
