@@ -10,7 +10,7 @@ import numpy as np
 from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett._kernels.scratch import longest
 from plackett._kernels.sort import argsort_descending, sorting_memory
-from plackett.aggregation._pairs import count_pairs
+from plackett.aggregation._pairs import count_beaten, count_pairs
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 
@@ -73,11 +73,7 @@ def _by_majority(lo, hi, offsets, before, weights, out):
         n = offsets[q + 1] - a
         wins = memory[: n * n].reshape(n, n)
         count_pairs(before, a, n, weights, spare, wins)
-        for i in range(n):
-            beaten[i] = 0.0
-            for j in range(n):
-                if i != j:
-                    beaten[i] += 1.0 if wins[i, j] > wins[j, i] else (0.5 if wins[i, j] == wins[j, i] else 0.0)
+        count_beaten(wins, beaten)
         argsort_descending(beaten, order, spare, spare_order, n)
         for end in range(1, n):
             document = order[end]

@@ -11,7 +11,7 @@ from plackett._base.errors import DataError
 from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett._kernels.scratch import longest
 from plackett._kernels.sort import argsort_descending, sorting_memory
-from plackett.aggregation._pairs import count_pairs
+from plackett.aggregation._pairs import count_beaten, count_pairs
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 from plackett.permutation_models.moves import MOST_PASSES, improve
@@ -145,11 +145,7 @@ def _consensus(lo, hi, offsets, before, weights, exact, first, out):
         n = offsets[q + 1] - a
         wins = memory[: n * n].reshape(n, n)
         count_pairs(before, a, n, weights, spare, wins)
-        for i in range(n):
-            degree[i] = 0.0
-            for j in range(n):
-                if i != j:
-                    degree[i] += 1.0 if wins[i, j] > wins[j, i] else (0.5 if wins[i, j] == wins[j, i] else 0.0)
+        count_beaten(wins, degree)
         argsort_descending(degree, order, spare, spare_order, n)
         start = 0
         total = 0.0

@@ -22,7 +22,7 @@ from plackett.clicks.distinct_pages import distinct_pages
 from plackett.clicks.fields import IDS, MAX_RANK, NUMBERS, PAGES, ROWS
 from plackett.clicks.given import GivenPages
 from plackett.clicks.users import hash_users
-from plackett.data.fields import hold_read_only
+from plackett.data.read_only import hold_read_only
 from plackett.data.strings import pack_ids
 
 if TYPE_CHECKING:

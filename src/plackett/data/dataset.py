@@ -17,9 +17,10 @@ from plackett._names.nearest import hint, plural
 from plackett._names.optional import optional
 from plackett.data import validation
 from plackett.data.dense import dense
-from plackett.data.fields import FIELDS, NUMBERS, hold_read_only, taken
+from plackett.data.fields import FIELDS, NUMBERS, taken
 from plackett.data.mapped import is_mapped, rows_of, rows_of_queries
 from plackett.data.preferences import Preferences
+from plackett.data.read_only import hold_read_only
 from plackett.data.relations import Relation, relation_map
 from plackett.data.weights import given_or_ones
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import fields
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -43,16 +42,6 @@ NUMBERS: dict[str, Field] = {name: field for name, field in FIELDS.items() if fi
 
 #: The fields that rankers learn from, beside features, preferences and relations.
 LEARNED = ("y", "sample_weight", "query_weight", "query_features")
-
-
-def hold_read_only(record: Any) -> None:
-    """Replace the arrays of a frozen dataclass by views that cannot be written to."""
-    for field in fields(record):
-        value = getattr(record, field.name)
-        if isinstance(value, np.ndarray) and value.flags.writeable:
-            view = value.view()
-            view.flags.writeable = False
-            object.__setattr__(record, field.name, view)
 
 
 def taken(

@@ -168,17 +168,24 @@ def _best(lo, hi, offsets, scores, order, below, judged, weight, query_weight, v
         value[q] = query_weight[q] * loss
 
 
-def _label_order(bound: LossOnData) -> tuple[np.ndarray, ...]:
-    """The order of the labels among the documents that count, and the weights."""
-    data, weight = bound.data, bound.sample_weight
-    if data.y is None:
-        raise LossError("a loss over the orders that labels allow needs labels")
-    counted = data.replace(y=np.where(weight > 0, data.labels, -1.0))
-    return *label_order(counted, bound.n_jobs), weight, bound.query_weight
+@dataclass(frozen=True, kw_only=True, repr=False)
+class _OfAllowedOrders(Loss):
+    """Losses over the orders that the labels allow."""
+
+    curvature: ClassVar[str] = "none"
+    rows_per_thread = 1000
+
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """The order of the labels among the documents that count, and the weights."""
+        data, weight = bound.data, bound.sample_weight
+        if data.y is None:
+            raise LossError("a loss over the orders that labels allow needs labels")
+        counted = data.replace(y=np.where(weight > 0, data.labels, -1.0))
+        return *label_order(counted, bound.n_jobs), weight, bound.query_weight
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ListMLESet(Loss):
+class ListMLESet(_OfAllowedOrders):
     r"""Negative log-probability of an order consistent with the labels under the Plackett–Luce model.
 
     .. math:: L = -\log \sum_{\pi \in \Omega_y} P(\pi \mid s)
@@ -206,17 +213,11 @@ class ListMLESet(Loss):
 
     name: ClassVar[str] = "ListMLESet"
     convex: ClassVar[bool] = True
-    curvature: ClassVar[str] = "none"
     kernel = staticmethod(_set)
-    rows_per_thread = 1000
-
-    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
-        """The order of the labels and the weights."""
-        return _label_order(bound)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ListMLEBest(Loss):
+class ListMLEBest(_OfAllowedOrders):
     r"""ListMLE of the most likely of the orders that the labels allow.
 
     .. math:: L = \min_{\pi \in \Omega_y} -\log P(\pi \mid s)
@@ -239,10 +240,4 @@ class ListMLEBest(Loss):
 
     name: ClassVar[str] = "ListMLEBest"
     smooth: ClassVar[bool] = False
-    curvature: ClassVar[str] = "none"
     kernel = staticmethod(_best)
-    rows_per_thread = 1000
-
-    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
-        """The order of the labels and the weights."""
-        return _label_order(bound)
