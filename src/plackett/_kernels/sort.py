@@ -11,6 +11,12 @@ _COUNTED = 256  # up to this length comparing all pairs in vector registers beat
 _RUN = 8  # longer lists are merged from runs of this length, made by insertion
 
 
+@kernel(inline=True)
+def sorting_memory(n):
+    """Keys, rows and their spares for `argsort_descending` of up to n."""
+    return np.empty(n, np.float64), np.empty(n, np.int64), np.empty(n, np.float64), np.empty(n, np.int64)
+
+
 @kernel
 def argsort_descending(keys, rows, spare_keys, spare_rows, n):
     """Order of ``keys[:n]`` from large to small into ``rows[:n]``; equal keys stay in order, ``keys`` are sorted too.

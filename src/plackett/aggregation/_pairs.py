@@ -25,3 +25,14 @@ def count_pairs(before, a, n, weights, column, wins):
             rank = column[i]
             for j in range(n):
                 wins[i, j] += weight if rank < column[j] else 0.0
+
+
+@kernel
+def count_beaten(wins, beaten):
+    """Fill ``beaten`` with the number of documents that each beats by majority; a draw counts one half."""
+    n = wins.shape[0]
+    for i in range(n):
+        beaten[i] = 0.0
+        for j in range(n):
+            if i != j:
+                beaten[i] += 1.0 if wins[i, j] > wins[j, i] else (0.5 if wins[i, j] == wins[j, i] else 0.0)

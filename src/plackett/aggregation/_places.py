@@ -6,7 +6,7 @@ import numpy as np
 
 from plackett._kernels.kernel import kernel
 from plackett._kernels.scratch import longest
-from plackett._kernels.sort import argsort_descending
+from plackett._kernels.sort import argsort_descending, sorting_memory
 
 
 @kernel
@@ -16,10 +16,7 @@ def places(lo, hi, offsets, values, fill, before, upto):
     With ``fill``, the documents that a list lacks are tied at its end; without it they are -1.
     """
     n_max = longest(lo, hi, offsets)
-    keys = np.empty(n_max, np.float64)
-    spare = np.empty(n_max, np.float64)
-    order = np.empty(n_max, np.int64)
-    spare_order = np.empty(n_max, np.int64)
+    keys, order, spare, spare_order = sorting_memory(n_max)
     rows = np.empty(n_max, np.int64)
     for q in range(lo, hi):
         a = offsets[q]

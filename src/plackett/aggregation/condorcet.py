@@ -9,8 +9,8 @@ import numpy as np
 
 from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett._kernels.scratch import longest
-from plackett._kernels.sort import argsort_descending
-from plackett.aggregation._pairs import count_pairs
+from plackett._kernels.sort import argsort_descending, sorting_memory
+from plackett.aggregation._pairs import count_beaten, count_pairs
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 
@@ -67,20 +67,13 @@ class Condorcet(Aggregation):
 def _by_majority(lo, hi, offsets, before, weights, out):
     n_max = longest(lo, hi, offsets)
     memory = np.empty(n_max * n_max, np.float64)
-    beaten = np.empty(n_max, np.float64)
-    spare = np.empty(n_max, np.float64)
-    order = np.empty(n_max, np.int64)
-    spare_order = np.empty(n_max, np.int64)
+    beaten, order, spare, spare_order = sorting_memory(n_max)
     for q in range(lo, hi):
         a = offsets[q]
         n = offsets[q + 1] - a
         wins = memory[: n * n].reshape(n, n)
         count_pairs(before, a, n, weights, spare, wins)
-        for i in range(n):
-            beaten[i] = 0.0
-            for j in range(n):
-                if i != j:
-                    beaten[i] += 1.0 if wins[i, j] > wins[j, i] else (0.5 if wins[i, j] == wins[j, i] else 0.0)
+        count_beaten(wins, beaten)
         argsort_descending(beaten, order, spare, spare_order, n)
         for end in range(1, n):
             document = order[end]

@@ -10,7 +10,7 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett._kernels.scratch import longest
-from plackett._kernels.sort import argsort_descending
+from plackett._kernels.sort import argsort_descending, sorting_memory
 from plackett.aggregation._pairs import count_pairs
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
@@ -79,10 +79,7 @@ class Fuzzy(Aggregation):
 def _average(lo, hi, offsets, before, weights, alpha, out):
     n_max = longest(lo, hi, offsets)
     memory = np.empty(n_max * n_max, np.float64)
-    member = np.empty(n_max, np.float64)
-    spare = np.empty(n_max, np.float64)
-    order = np.empty(n_max, np.int64)
-    spare_order = np.empty(n_max, np.int64)
+    member, order, spare, spare_order = sorting_memory(n_max)
     share = np.empty(n_max, np.float64)
     for q in range(lo, hi):
         a = offsets[q]

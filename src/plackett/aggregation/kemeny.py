@@ -10,8 +10,8 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett._kernels.scratch import longest
-from plackett._kernels.sort import argsort_descending
-from plackett.aggregation._pairs import count_pairs
+from plackett._kernels.sort import argsort_descending, sorting_memory
+from plackett.aggregation._pairs import count_beaten, count_pairs
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 from plackett.permutation_models.moves import MOST_PASSES, improve
@@ -135,10 +135,7 @@ def _by_score(block, scores, a, spare, spare_order, keys, chosen):
 def _consensus(lo, hi, offsets, before, weights, exact, first, out):
     n_max = longest(lo, hi, offsets)
     memory = np.empty(n_max * n_max, np.float64)
-    degree = np.empty(n_max, np.float64)
-    spare = np.empty(n_max, np.float64)
-    order = np.empty(n_max, np.int64)
-    spare_order = np.empty(n_max, np.int64)
+    degree, order, spare, spare_order = sorting_memory(n_max)
     keys = np.empty(n_max, np.float64)
     chosen = np.empty(n_max, np.int64)
     cost = np.empty(1 << min(exact, n_max), np.float64)
@@ -148,11 +145,7 @@ def _consensus(lo, hi, offsets, before, weights, exact, first, out):
         n = offsets[q + 1] - a
         wins = memory[: n * n].reshape(n, n)
         count_pairs(before, a, n, weights, spare, wins)
-        for i in range(n):
-            degree[i] = 0.0
-            for j in range(n):
-                if i != j:
-                    degree[i] += 1.0 if wins[i, j] > wins[j, i] else (0.5 if wins[i, j] == wins[j, i] else 0.0)
+        count_beaten(wins, degree)
         argsort_descending(degree, order, spare, spare_order, n)
         start = 0
         total = 0.0

@@ -10,7 +10,7 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.scratch import longest
-from plackett._kernels.sort import argsort_descending
+from plackett._kernels.sort import argsort_descending, sorting_memory
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.kemeny import consensus
 from plackett.aggregation.lists import RankLists
@@ -129,10 +129,7 @@ def _distances(lo, hi, offsets, before, scores, out):
     ranks lower: n log n steps instead of n².
     """
     n_max = longest(lo, hi, offsets)
-    rows = np.empty(n_max, np.int64)
-    keys = np.empty(n_max, np.float64)
-    spare = np.empty(n_max, np.float64)
-    spare_order = np.empty(n_max, np.int64)
+    keys, rows, spare, spare_order = sorting_memory(n_max)
     tree = np.empty(n_max + 1, np.int64)
     for q in range(lo, hi):
         a = offsets[q]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from dataclasses import replace as dataclass_replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,6 +22,7 @@ from plackett.clicks.distinct_pages import distinct_pages
 from plackett.clicks.fields import IDS, MAX_RANK, NUMBERS, PAGES, ROWS
 from plackett.clicks.given import GivenPages
 from plackett.clicks.users import hash_users
+from plackett.data.read_only import hold_read_only
 from plackett.data.strings import pack_ids
 
 if TYPE_CHECKING:
@@ -109,12 +110,7 @@ class ClickLog:
     bad_lines: BadLines | None = None
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, np.ndarray) and value.flags.writeable:
-                view = value.view()
-                view.flags.writeable = False
-                object.__setattr__(self, field.name, view)
+        hold_read_only(self)
 
     # ------------------------------------------------------------------------------------------------ construction
 

@@ -20,6 +20,7 @@ from plackett.data.dense import dense
 from plackett.data.fields import FIELDS, NUMBERS, taken
 from plackett.data.mapped import is_mapped, rows_of, rows_of_queries
 from plackett.data.preferences import Preferences
+from plackett.data.read_only import hold_read_only
 from plackett.data.relations import Relation, relation_map
 from plackett.data.weights import given_or_ones
 
@@ -131,12 +132,7 @@ class RankingDataset:
             object.__setattr__(self, "X", np.ascontiguousarray(X))
         if self.categories and not isinstance(self.X, np.ndarray):
             raise DataError("sparse features cannot hold categories; give a dense table")
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, np.ndarray) and value.flags.writeable:
-                view = value.view()
-                view.flags.writeable = False
-                object.__setattr__(self, field.name, view)
+        hold_read_only(self)
 
     # ------------------------------------------------------------------------------------------------ construction
 

@@ -40,6 +40,9 @@ FIELDS: dict[str, Field] = {
 #: The fields that are numbers: what a ranker can learn from, a measure or a split can use.
 NUMBERS: dict[str, Field] = {name: field for name, field in FIELDS.items() if field.dtype not in (None, str)}
 
+#: The fields that rankers learn from, beside features, preferences and relations.
+LEARNED = ("y", "sample_weight", "query_weight", "query_features")
+
 
 def taken(
     data: Any, per_row: Callable[[Any], Any], per_query: Callable[[Any], Any], names: Iterable[str] = tuple(FIELDS)

@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, over_queries
-from plackett._kernels.sort import argsort_descending
+from plackett._kernels.sort import argsort_descending, sorting_memory
 from plackett.data.transformer import QueryTransformer
 
 __all__ = ["Imputer"]
@@ -196,8 +196,7 @@ def _fill_by_query(lo, hi, offsets, X, otherwise):
     longest = 0
     for q in range(lo, hi):
         longest = max(longest, offsets[q + 1] - offsets[q])
-    values, spare_values = np.empty(longest), np.empty(longest)
-    order, spare_order = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    values, order, spare_values, spare_order = sorting_memory(longest)
     for q in range(lo, hi):
         a, b = offsets[q], offsets[q + 1]
         for j in range(X.shape[1]):

@@ -10,7 +10,7 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.scratch import longest
-from plackett._kernels.sort import argsort_descending
+from plackett._kernels.sort import argsort_descending, sorting_memory
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -115,8 +115,8 @@ def _sum(lo, hi, offsets, X, out):
 @kernel
 def _rank(lo, hi, offsets, X, out):
     n_max = longest(lo, hi, offsets)
-    values, spare_values = np.empty(n_max), np.empty(n_max)
-    rows, order, spare_order = np.empty(n_max, np.int64), np.empty(n_max, np.int64), np.empty(n_max, np.int64)
+    rows = np.empty(n_max, np.int64)
+    values, order, spare_values, spare_order = sorting_memory(n_max)
     for q in range(lo, hi):
         for j in range(X.shape[1]):
             n = 0

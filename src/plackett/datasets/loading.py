@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plackett._base.cached import cached_property
 from plackett._base.errors import DataError
 from plackett.data.concat import concat
 from plackett.data.fold_folder import PART_NAMES
+from plackett.data.lazy_fold import LazyFold
 from plackett.data.splits import Fold
 from plackett.datasets.registry import DATASETS, DatasetInfo, info
 
@@ -143,7 +143,7 @@ def available(root: str | os.PathLike[str] | None = None) -> pl.DataFrame:
     )
 
 
-class _FoldOnDisk(Fold):
+class _FoldOnDisk(LazyFold):
     """A fold whose parts are read when they are first used."""
 
     def __init__(self, paths: dict[str, list[Path] | None], dataset: DatasetInfo, sparse: bool) -> None:
@@ -152,21 +152,10 @@ class _FoldOnDisk(Fold):
     def __repr__(self) -> str:
         return f"Fold({', '.join(f'{role}={_named(paths)}' for role, paths in self.__dict__['_paths'].items())})"
 
-    def _part(self, role: str) -> RankingDataset | None:
+    def part(self, role: str) -> RankingDataset | None:
+        """Read a part, or None where there is none."""
         paths = self.__dict__["_paths"][role]
         return None if paths is None else _read(paths, self.__dict__["_dataset"], self.__dict__["_sparse"])
-
-    @cached_property
-    def train(self) -> RankingDataset | None:  # type: ignore[override]
-        return self._part("train")
-
-    @cached_property
-    def valid(self) -> RankingDataset | None:  # type: ignore[override]
-        return self._part("valid")
-
-    @cached_property
-    def test(self) -> RankingDataset | None:  # type: ignore[override]
-        return self._part("test")
 
 
 def _named(paths: list[Path] | None) -> str:

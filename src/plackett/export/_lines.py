@@ -48,6 +48,12 @@ class ModelText:
             if line.strip():
                 yield number, line.strip()
 
+    def width(self, largest: int, n_features: int | None) -> int:
+        """Number of features, of which the model uses those up to the largest: the number given, or its own."""
+        if n_features is not None and n_features < largest:
+            raise DataError(f"{self.path}: the model uses feature {largest}, and n_features={n_features}")
+        return max(largest, 1) if n_features is None else n_features
+
     def fail(self, number: int, message: str) -> NoReturn:
         """Raise an error that names the line."""
         raise DataError(f"{self.path}:{number}: {message}")

@@ -22,17 +22,11 @@ def _line(model: ModelText) -> tuple[int, list[str]]:
     raise DataError(f"{model.path}: the file ends before the weights")
 
 
-def _size(model: ModelText, largest: int, n_features: int | None) -> int:
-    if n_features is not None and n_features < largest:
-        raise DataError(f"{model.path}: the model uses feature {largest}, and n_features={n_features}")
-    return max(largest, 1) if n_features is None else n_features
-
-
 def read_linear(model: ModelText, n_features: int | None) -> tuple[LinearScorer, int]:
     """Weights of features; repeated features are summed, and feature 0 is the constant."""
     number, tokens = _line(model)
     pairs = model.pairs(tokens, number, least=0)
-    size = _size(model, max(feature for feature, _ in pairs), n_features)
+    size = model.width(max(feature for feature, _ in pairs), n_features)
     weights = np.zeros(size + 1)
     for feature, weight in pairs:
         weights[feature] += weight
@@ -62,7 +56,7 @@ def read_rankboost(model: ModelText, n_features: int | None) -> tuple[AdditiveSc
         weight = model.real(parts[2], number, f"a weight of feature {feature}")
         terms.step(feature - 1, max(threshold, _LOWEST), weight, weight * (threshold < 0.0))
         largest = max(largest, feature)
-    size = _size(model, largest, n_features)
+    size = model.width(largest, n_features)
     return terms.scorer(size), size
 
 

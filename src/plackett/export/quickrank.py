@@ -79,7 +79,7 @@ def _weak_rankers(tags: Tags, n_features: int | None) -> tuple[Any, int]:
             before = float(np.nextafter(np.float32(theta), np.float32(-np.inf)))
             terms.line(feature, alpha, 0.0, alpha * (theta > 0.0)).step(feature, before, -alpha)
         largest = max(largest, feature + 1)
-    size = _size(model, largest, n_features)
+    size = model.width(largest, n_features)
     return terms.scorer(size), size
 
 
@@ -100,16 +100,10 @@ def _elements(tags: Tags, name: str) -> dict[str, str]:
 def _linear(model: ModelText, weight_of: dict[int, float], n_features: int | None) -> tuple[LinearScorer, int]:
     if not weight_of:
         raise DataError(f"{model.path}: no weights in the model")
-    weights = np.zeros((_size(model, max(weight_of), n_features), 1))
+    weights = np.zeros((model.width(max(weight_of), n_features), 1))
     for feature, weight in weight_of.items():
         weights[feature - 1, 0] = weight
     return LinearScorer(weights, np.zeros(1)), len(weights)
-
-
-def _size(model: ModelText, largest: int, n_features: int | None) -> int:
-    if n_features is not None and n_features < largest:
-        raise DataError(f"{model.path}: the model uses feature {largest}, and n_features={n_features}")
-    return max(largest, 1) if n_features is None else n_features
 
 
 #: By QuickRank's name: module and name of our ranker, what reads its model, and its settings.

@@ -8,16 +8,15 @@ from typing import ClassVar
 import numpy as np
 
 from plackett._base.errors import MeasureError
-from plackett.measures.base import Measure
+from plackett.measures._hits import ShareOfHits
 from plackett.measures.ranking import Ranking
-from plackett.measures.relevance import hits, n_relevant, relevance, where_relevant
-from plackett.measures.swaps import linear_state
+from plackett.measures.relevance import n_relevant
 
 __all__ = ["Precision"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Precision(Measure):
+class Precision(ShareOfHits):
     r"""Precision: the share of relevant documents among the first k.
 
     .. math:: \text{P@}k = \frac1k \sum_{r=1}^{k} [l_r \ge \text{rel}]
@@ -52,11 +51,7 @@ class Precision(Measure):
 
     name: ClassVar[str] = "P"
     aliases: ClassVar[tuple[str, ...]] = ("Precision", "precision", "pre", "set_P", "SetP")
-    swaps: ClassVar[bool] = True
-    linear_swaps: ClassVar[bool] = True
 
-    k: int | None = None
-    rel: float = 1.0
     short: str = "pad"
     relative: bool = False
 
@@ -65,17 +60,8 @@ class Precision(Measure):
         if self.short not in ("pad", "list", "zero"):
             raise MeasureError(f"{self.name}: short={self.short!r}; give 'pad', 'list' or 'zero'")
 
-    def values(self, ranking: Ranking) -> np.ndarray:
-        """One number per query."""
-        return where_relevant(ranking, self.rel, hits(ranking, self.rel, self.k) / self._divisor(ranking))
-
-    def swap_state(self, ranking: Ranking) -> np.ndarray:
-        """What `swap` reads."""
-        cut = ranking.depth if self.k is None else self.k
-        weights = np.ones(ranking.longest)
-        return linear_state(ranking, relevance(ranking, self.rel), 1.0 / self._divisor(ranking), cut, weights)
-
-    def _divisor(self, ranking: Ranking) -> np.ndarray:
+    def divisor(self, ranking: Ranking) -> np.ndarray:
+        """The documents among which hits are counted."""
         if self.k is None:
             n = ranking.depth
         else:

@@ -13,7 +13,7 @@ from plackett._base.errors import MeasureError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.randomness import mix
 from plackett._kernels.scratch import longest
-from plackett._kernels.sort import argsort_descending
+from plackett._kernels.sort import argsort_descending, sorting_memory
 from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import scores_of
 from plackett.data.ids import distinct
@@ -188,11 +188,8 @@ def _rank_queries(
     lo, hi, offsets, scores, labels, retrieved, tie_key, open_ties, out_labels, out_rows, out_depth, tie_end
 ):
     n_max = longest(lo, hi, offsets)
-    keys = np.empty(n_max, np.float64)
-    order = np.empty(n_max, np.int64)
+    keys, order, spare_keys, spare_order = sorting_memory(n_max)
     source = np.empty(n_max, np.int64)
-    spare_keys = np.empty(n_max, np.float64)
-    spare_order = np.empty(n_max, np.int64)
     tie_keys = np.empty(n_max, np.float64)
     tie_order = np.empty(n_max, np.int64)
     for q in range(lo, hi):

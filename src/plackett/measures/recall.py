@@ -7,16 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett.measures.base import Measure
+from plackett.measures._hits import ShareOfHits
 from plackett.measures.ranking import Ranking
-from plackett.measures.relevance import hits, n_relevant, relevance, where_relevant
-from plackett.measures.swaps import linear_state
+from plackett.measures.relevance import n_relevant
 
 __all__ = ["Recall"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Recall(Measure):
+class Recall(ShareOfHits):
     r"""Recall: the share of all relevant documents of the query found among the first k.
 
     .. math:: \text{R@}k = \frac1R \sum_{r=1}^{k} [l_r \ge \text{rel}]
@@ -45,22 +44,10 @@ class Recall(Measure):
 
     name: ClassVar[str] = "R"
     aliases: ClassVar[tuple[str, ...]] = ("Recall", "recall", "set_recall", "SetR")
-    swaps: ClassVar[bool] = True
-    linear_swaps: ClassVar[bool] = True
 
-    k: int | None = None
-    rel: float = 1.0
-
-    def values(self, ranking: Ranking) -> np.ndarray:
-        """One number per query."""
-        n_hits = hits(ranking, self.rel, self.k)
-        return where_relevant(ranking, self.rel, n_hits / np.maximum(n_relevant(ranking, self.rel), 1))
-
-    def swap_state(self, ranking: Ranking) -> np.ndarray:
-        """What `swap` reads."""
-        scale = 1.0 / np.maximum(n_relevant(ranking, self.rel), 1)
-        cut = ranking.depth if self.k is None else self.k
-        return linear_state(ranking, relevance(ranking, self.rel), scale, cut, np.ones(ranking.longest))
+    def divisor(self, ranking: Ranking) -> np.ndarray:
+        """The relevant documents of each query."""
+        return np.maximum(n_relevant(ranking, self.rel), 1)
 
 
 R = Recall()

@@ -10,6 +10,7 @@ import numpy as np
 
 from plackett._base.errors import DataError, PlackettWarning
 from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.log_sum import add_exp
 from plackett.data.arguments import choice
 from plackett.permutation_models._base import PermutationModel, also_on_class, as_scores
 from plackett.permutation_models._newton import Curvature, maximise
@@ -297,11 +298,7 @@ def _log_prob(lo, hi, offsets, items, log_v, everything, out):
         out[t] = 0.0
         for i in range(b - 1, a - 1, -1):
             x = log_v[items[i]]
-            if x <= largest:
-                total += np.exp(x - largest)
-            else:
-                total = total * np.exp(largest - x) + 1.0
-                largest = x
+            largest, total = add_exp(largest, total, x)
             out[t] += x - largest - np.log(total)
 
 

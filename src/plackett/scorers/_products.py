@@ -12,6 +12,7 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import REASSOC, kernel, over_queries
+from plackett.data.read_only import read_only
 
 #: Rows are summed in blocks before the sums are added; they do not depend on the threads, nor does the result.
 _BLOCK_ROWS, _MOST_BLOCKS = 4096, 64
@@ -28,7 +29,7 @@ def table_times(X: Any, weights: np.ndarray, n_jobs: int | None = None, out: np.
     if out is None:
         out = np.zeros((X.shape[0], weights.shape[1]))
     times, _, table = _parts(X)
-    over_queries(times, _frozen(_blocks(X)), *table, _frozen(np.ascontiguousarray(weights.T)), out, n_jobs=n_jobs)
+    over_queries(times, read_only(_blocks(X)), *table, read_only(np.ascontiguousarray(weights.T)), out, n_jobs=n_jobs)
     return out
 
 
@@ -49,7 +50,7 @@ def block_sums(X: Any, values: np.ndarray, blocks: np.ndarray, n_jobs: int | Non
     """
     out = np.zeros((blocks.size - 1, values.shape[1], X.shape[1]))
     _, times, table = _parts(X)
-    over_queries(times, _frozen(blocks), *table, _frozen(np.ascontiguousarray(values)), out, n_jobs=n_jobs)
+    over_queries(times, read_only(blocks), *table, read_only(np.ascontiguousarray(values)), out, n_jobs=n_jobs)
     return out
 
 
@@ -61,16 +62,9 @@ def _blocks(X: Any) -> np.ndarray:
 def _parts(X: Any) -> tuple[Any, Any, tuple[np.ndarray, ...]]:
     """The two kernels for a table, and its arrays."""
     if isinstance(X, np.ndarray):
-        return _dense, _dense_transposed, (_frozen(X),)
+        return _dense, _dense_transposed, (read_only(X),)
     arrays = X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data
-    return _sparse, _sparse_transposed, tuple(_frozen(array) for array in arrays)
-
-
-def _frozen(array: np.ndarray) -> np.ndarray:
-    """A read-only view: Numba compiles for arrays that may be written once more."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
+    return _sparse, _sparse_transposed, tuple(read_only(array) for array in arrays)
 
 
 @kernel(fastmath=REASSOC)

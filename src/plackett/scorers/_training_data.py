@@ -11,11 +11,11 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._files.checks import offsets_fit
 from plackett.data.dataset import RankingDataset
+from plackett.data.fields import LEARNED
 from plackett.data.preferences import Preferences
 from plackett.data.relations import Relation
 from plackett.scorers.fields import Arrays, Field, Sizes, declared
 
-_FIELDS = ("y", "sample_weight", "query_weight", "query_features")
 _PAIRS = ("winner", "loser", "margin", "weight")
 _RELATION = ("row", "other", "weight")
 
@@ -34,7 +34,7 @@ def pack_data(data: RankingDataset) -> dict[str, np.ndarray]:
         arrays["relations"] = np.frombuffer(json.dumps(list(data.relations)).encode(), np.uint8)
         for i, relation in enumerate(data.relations.values()):
             arrays |= _columns(f"relations.{i}", relation, _RELATION)
-    return arrays | {name: getattr(data, name) for name in _FIELDS if getattr(data, name) is not None}
+    return arrays | {name: getattr(data, name) for name in LEARNED if getattr(data, name) is not None}
 
 
 def _columns(prefix: str, value: Any, names: tuple[str, ...]) -> dict[str, np.ndarray]:
@@ -51,7 +51,7 @@ def unpack_data(arrays: dict[str, np.ndarray]) -> RankingDataset:
     offsets, X = np.array(arrays["offsets"]), _table(arrays)
     if offsets.dtype != np.int64 or offsets.size < 2 or not offsets_fit(offsets, X.shape[0]):
         raise DataError("the training data of the model are damaged")
-    fields: dict[str, Any] = {name: np.array(arrays[name]) for name in _FIELDS if name in arrays}
+    fields: dict[str, Any] = {name: np.array(arrays[name]) for name in LEARNED if name in arrays}
     if "preferences.winner" in arrays:
         fields["preferences"] = Preferences(*_taken(arrays, "preferences", _PAIRS))  # type: ignore[arg-type]
     if "relations" in arrays:

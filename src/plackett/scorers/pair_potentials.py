@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.scratch import longest
-from plackett._kernels.sort import argsort_descending
+from plackett._kernels.sort import argsort_descending, sorting_memory
 from plackett.scorers._products import table_times
 from plackett.scorers.base import Scorer
 from plackett.scorers.fields import array
@@ -59,8 +59,7 @@ def pull_back_comparisons(
 @kernel
 def _compare(lo, hi, offsets, here, there, out):
     n = longest(lo, hi, offsets)
-    values, spare = np.empty(n), np.empty(n)
-    order, spare_order = np.empty(n, np.int64), np.empty(n, np.int64)
+    values, order, spare, spare_order = sorting_memory(n)
     for q in range(lo, hi):
         a, b = offsets[q], offsets[q + 1]
         if b - a < 2:

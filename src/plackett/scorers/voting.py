@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.scratch import longest
-from plackett._kernels.sort import argsort_descending
+from plackett._kernels.sort import argsort_descending, sorting_memory
 from plackett.scorers._products import table_times
 from plackett.scorers.base import Scorer
 from plackett.scorers.fields import array
@@ -52,10 +52,7 @@ class VotingScorer(Scorer):
 @kernel
 def _vote(lo, hi, offsets, under, counts, scores):
     n_max = longest(lo, hi, offsets)
-    keys = np.empty(n_max)
-    order = np.empty(n_max, np.int64)
-    spare_keys = np.empty(n_max)
-    spare_rows = np.empty(n_max, np.int64)
+    keys, order, spare_keys, spare_rows = sorting_memory(n_max)
     total = counts.sum()
     for q in range(lo, hi):
         a = offsets[q]

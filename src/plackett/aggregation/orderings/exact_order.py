@@ -10,7 +10,7 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett._kernels.scratch import longest
-from plackett._kernels.sort import argsort_descending
+from plackett._kernels.sort import argsort_descending, sorting_memory
 from plackett.aggregation.kemeny import solve_block
 from plackett.aggregation.orderings._tables import blocks_of_majority, preference_tables
 from plackett.aggregation.orderings.base import Ordering
@@ -68,10 +68,7 @@ class ExactOrder(Ordering):
 @kernel
 def _exact(lo, hi, offsets, starts, values, exact, out):
     n_max = longest(lo, hi, offsets)
-    wins = np.empty(n_max, np.float64)
-    spare = np.empty(n_max, np.float64)
-    order = np.empty(n_max, np.int64)
-    spare_order = np.empty(n_max, np.int64)
+    wins, order, spare, spare_order = sorting_memory(n_max)
     cost = np.empty(1 << min(exact, n_max), np.float64)
     last = np.empty(cost.size, np.int8)
     for q in range(lo, hi):

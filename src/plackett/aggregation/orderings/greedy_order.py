@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett._kernels.scratch import longest
-from plackett._kernels.sort import argsort_descending
+from plackett._kernels.sort import argsort_descending, sorting_memory
 from plackett.aggregation.orderings._tables import blocks_of_majority, preference_tables
 from plackett.aggregation.orderings.base import Ordering
 from plackett.aggregation.orderings.preference import Preference
@@ -85,10 +85,7 @@ def _choose(block, h, potential):
 @kernel
 def _greedy(lo, hi, offsets, starts, values, components, out):
     n_max = longest(lo, hi, offsets)
-    numbers = np.empty(n_max, np.float64)
-    spare = np.empty(n_max, np.float64)
-    order = np.empty(n_max, np.int64)
-    spare_order = np.empty(n_max, np.int64)
+    numbers, order, spare, spare_order = sorting_memory(n_max)
     for q in range(lo, hi):
         a = offsets[q]
         n = offsets[q + 1] - a

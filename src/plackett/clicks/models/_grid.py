@@ -12,6 +12,35 @@ GRID = (np.arange(200) + 0.5) / 200
 
 
 @kernel
+def density_moments(level, top, grid, tail):
+    """Mean, variance, lower and upper end of an interval of a density on a grid of the unit interval.
+
+    ``level`` is its logarithm, up to a constant, and ``top`` the largest of them; the levels become densities.
+    """
+    n = grid.size
+    total = 0.0
+    first = 0.0
+    second = 0.0
+    for g in range(n):
+        level[g] = np.exp(level[g] - top)
+        total += level[g]
+        first += level[g] * grid[g]
+        second += level[g] * grid[g] * grid[g]
+    low = -1.0
+    high = 1.0
+    run = 0.0
+    for g in range(n):
+        before = run
+        run += level[g] / total
+        if low < 0.0 and run >= tail:
+            low = (g + (tail - before) / max(run - before, 1e-300)) / n
+        if run >= 1.0 - tail:
+            high = (g + (1.0 - tail - before) / max(run - before, 1e-300)) / n
+            break
+    return first / total, second / total - (first / total) ** 2, max(low, 0.0), high
+
+
+@kernel
 def _moments(lo, hi, part_entries, part_pairs, starts, cell, count, hits, table, log_grid, grid, tail, out):
     n = grid.size
     level = np.empty(n)
@@ -26,27 +55,7 @@ def _moments(lo, hi, part_entries, part_pairs, starts, cell, count, hits, table,
         top = -np.inf
         for g in range(n):
             top = max(top, level[g])
-        total = 0.0
-        first = 0.0
-        second = 0.0
-        for g in range(n):
-            level[g] = np.exp(level[g] - top)
-            total += level[g]
-            first += level[g] * grid[g]
-            second += level[g] * grid[g] * grid[g]
-        out[0, p] = first / total
-        out[1, p] = second / total - (first / total) ** 2
-        low = -1.0
-        run = 0.0
-        for g in range(n):
-            before = run
-            run += level[g] / total
-            if low < 0.0 and run >= tail:
-                low = (g + (tail - before) / max(run - before, 1e-300)) / n
-            if run >= 1.0 - tail:
-                out[3, p] = (g + (1.0 - tail - before) / max(run - before, 1e-300)) / n
-                break
-        out[2, p] = low
+        out[0, p], out[1, p], out[2, p], out[3, p] = density_moments(level, top, grid, tail)
 
 
 def grid_moments(

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from plackett._kernels.kernel import kernel, over_queries
+from plackett.clicks.models._grid import density_moments
 
 #: Pairs that the prior is estimated from; more do not change it.
 _SAMPLE = 50_000
@@ -144,28 +145,8 @@ def _latent_posterior(lo, hi, offsets, hits, skips, look, a, b, tail, grid, log_
             level[g] = (hits[p] + a - 1.0) * log_grid[g] + (b - 1.0) * log_other[g]
             level[g] += skips[p] * np.log(max(1.0 - look[p] * grid[g], 1e-300))
             top = max(top, level[g])
-        total = 0.0
-        first = 0.0
-        second = 0.0
-        for g in range(n):
-            level[g] = np.exp(level[g] - top)
-            total += level[g]
-            first += level[g] * grid[g]
-            second += level[g] * grid[g] * grid[g]
-        out[0, p] = first / total
-        out[1, p] = max(second / total - (first / total) ** 2, 1e-12)
-        run = 0.0
-        low = -1.0
-        out[3, p] = 1.0
-        for g in range(n):
-            before = run
-            run += level[g] / total
-            if low < 0.0 and run >= tail:
-                low = (g + (tail - before) / max(run - before, 1e-300)) / n
-            if run >= 1.0 - tail:
-                out[3, p] = (g + (1.0 - tail - before) / max(run - before, 1e-300)) / n
-                break
-        out[2, p] = max(low, 0.0)
+        out[0, p], variance, out[2, p], out[3, p] = density_moments(level, top, grid, tail)
+        out[1, p] = max(variance, 1e-12)
 
 
 def latent_posterior(

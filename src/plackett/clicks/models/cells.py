@@ -15,6 +15,7 @@ from plackett._kernels.kernel import kernel, over_queries
 from plackett.clicks._codes import TOUCHED
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models.log_parts import part_starts
+from plackett.data.read_only import read_only
 
 
 def rank_cells(log: ClickLog, n_ranks: int) -> np.ndarray:
@@ -251,13 +252,6 @@ def count_browsing(log: ClickLog, n_ranks: int, n_jobs: int | None = None) -> Ce
     return _counted(log, BROWSING, np.zeros(0, np.int32), n_browsing_cells(n_ranks), n_ranks, n_jobs)
 
 
-def _locked(values: np.ndarray) -> np.ndarray:
-    """A read-only view, like the arrays of a log: one array type fewer to compile for."""
-    view = values.view()
-    view.flags.writeable = False
-    return view
-
-
 def _counted(log: ClickLog, kind: int, cell: np.ndarray, n_cells: int, n_ranks: int, n_jobs: int | None) -> CellCounts:
     n_rows, n_pairs = log.n_rows, log.n_pairs
     part_queries, part_rows = part_starts(log.query_rows)
@@ -268,7 +262,7 @@ def _counted(log: ClickLog, kind: int, cell: np.ndarray, n_cells: int, n_ranks: 
     by_cell = np.zeros((n_parts, n_cells)), np.zeros((n_parts, n_cells))
     used = np.zeros(n_parts, np.int64)
     weight, ranks = (
-        _locked(np.zeros(0, dtype) if each is None else each)
+        read_only(np.zeros(0, dtype) if each is None else each)
         for each, dtype in ((log.weight, np.float64), (log.ranks, np.int32))
     )
     pages = log.by_query, log.query_pages, log.query_rows, log.query_pairs, log.offsets, weight
@@ -277,7 +271,7 @@ def _counted(log: ClickLog, kind: int, cell: np.ndarray, n_cells: int, n_ranks: 
         part_rows,
         part_queries,
         pages,
-        (log.pair, ranks, _locked(cell), log.clicks),
+        (log.pair, ranks, read_only(cell), log.clicks),
         kind,
         n_ranks,
         entries,

@@ -9,9 +9,10 @@ import numpy as np
 from plackett._kernels.kernel import kernel
 from plackett.data.dataset import RankingDataset
 from plackett.data.letor.floats import OK, PYTHON, read_number
-from plackett.data.letor.spans import cut_out, frozen
+from plackett.data.letor.spans import cut_out
 from plackett.data.letor.tokens import MAX_QID
 from plackett.data.letor.words import PADDING
+from plackett.data.read_only import read_only
 from plackett.data.strings import Strings
 
 __all__ = ["letor_comment_fields"]
@@ -66,7 +67,7 @@ def _docid_spans(comments: Strings) -> np.ndarray:
 
 def _spans(comments: Strings, key: str) -> np.ndarray:
     spans = np.zeros((len(comments), 2), np.int64)
-    _find_field(frozen(comments.data), frozen(comments.offsets), np.frombuffer(key.encode(), np.uint8), spans)
+    _find_field(read_only(comments.data), read_only(comments.offsets), np.frombuffer(key.encode(), np.uint8), spans)
     return spans
 
 

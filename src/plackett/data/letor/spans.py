@@ -5,14 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from plackett._kernels.kernel import kernel
+from plackett.data.read_only import read_only
 from plackett.data.strings import Strings
-
-
-def frozen(array: np.ndarray) -> np.ndarray:
-    """View that cannot be written to: Numba compiles a kernel once more for arrays that can."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 def cut_out(pieces: list[tuple[np.ndarray, np.ndarray]]) -> Strings:
@@ -22,7 +16,7 @@ def cut_out(pieces: list[tuple[np.ndarray, np.ndarray]]) -> Strings:
     data = np.empty(offsets[-1], np.uint8)
     row = 0
     for text, spans in pieces:
-        _copy(frozen(text), spans, data, offsets[row:])
+        _copy(read_only(text), spans, data, offsets[row:])
         row += len(spans)
     return Strings(data, offsets)
 
@@ -30,7 +24,7 @@ def cut_out(pieces: list[tuple[np.ndarray, np.ndarray]]) -> Strings:
 def run_starts(ids: np.ndarray | Strings) -> np.ndarray:
     """Rows whose id differs from the one of the row before."""
     if isinstance(ids, Strings):
-        return np.flatnonzero(_changes(frozen(ids.data), frozen(ids.offsets)))
+        return np.flatnonzero(_changes(read_only(ids.data), read_only(ids.offsets)))
     return np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
 
 

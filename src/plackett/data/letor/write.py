@@ -18,7 +18,7 @@ from plackett.data.fields import NUMBERS
 from plackett.data.frame_columns import first_missing
 from plackett.data.letor.float_text import LONGEST, put_number, put_whole
 from plackett.data.letor.floats import NONE
-from plackett.data.letor.spans import frozen
+from plackett.data.read_only import read_only
 from plackett.data.required import check_dataset
 from plackett.data.strings import Strings
 
@@ -94,7 +94,7 @@ def write_letor(
         texts.data, texts.offsets, label_of_row, names.data, names.offsets, data.query_of_row,
         tails.data, tails.offsets, values, columns, pointers,
     )  # fmt: skip
-    arguments = (dense, *map(frozen, arrays))
+    arguments = (dense, *map(read_only, arrays))
 
     def text(rows: tuple[int, int]) -> memoryview:
         out = np.empty(int(text_offsets[rows[1]] - text_offsets[rows[0]]), np.uint8)

@@ -11,13 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from plackett._base.cached import cached_property
 from plackett._base.errors import DataError, PlackettWarning
 from plackett._files.atomic import being_written, replacing
 from plackett._files.lock import lock
 from plackett.data.dataset import RankingDataset
+from plackett.data.lazy_fold import LazyFold
 from plackett.data.native import open_dataset, save_dataset
-from plackett.data.splits import Fold
 from plackett.experiments.cells.cell import Cell, read_cell, write_cell
 
 FORMAT_VERSION = 1
@@ -174,7 +173,7 @@ class CellFolder:
         return manifest
 
 
-class StoredFold(Fold):
+class StoredFold(LazyFold):
     """A fold whose parts are opened on first use."""
 
     def __init__(self, folder: CellFolder, digests: Mapping[str, str | None]) -> None:
@@ -183,20 +182,6 @@ class StoredFold(Fold):
     def __repr__(self) -> str:
         return f"Fold in {self.__dict__['_folder'].path}"
 
-    def _part(self, role: str) -> RankingDataset | None:
+    def part(self, role: str) -> RankingDataset | None:
+        """Read a part, or None where there is none."""
         return self.__dict__["_folder"].open(self.__dict__["_digests"][role])
-
-    @cached_property
-    def train(self) -> RankingDataset | None:  # type: ignore[override]
-        """Training part."""
-        return self._part("train")
-
-    @cached_property
-    def valid(self) -> RankingDataset | None:  # type: ignore[override]
-        """Validation part, or None."""
-        return self._part("valid")
-
-    @cached_property
-    def test(self) -> RankingDataset | None:  # type: ignore[override]
-        """Test part."""
-        return self._part("test")

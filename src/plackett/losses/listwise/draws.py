@@ -7,7 +7,7 @@ import numpy as np
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.randomness import mix
 from plackett._kernels.scratch import longest
-from plackett._kernels.sort import argsort_descending
+from plackett._kernels.sort import argsort_descending, sorting_memory
 from plackett.data.dataset import RankingDataset
 
 
@@ -48,10 +48,7 @@ def uniform(data: RankingDataset, seed: int, times: int, n_jobs: int | None) -> 
 @kernel
 def _orders(lo, hi, offsets, labels, exponent, seed, longer_than, out):
     n_max = longest(lo, hi, offsets)
-    keys = np.empty(n_max, np.float64)
-    rows = np.empty(n_max, np.int64)
-    spare_keys = np.empty(n_max, np.float64)
-    spare_rows = np.empty(n_max, np.int64)
+    keys, rows, spare_keys, spare_rows = sorting_memory(n_max)
     for q in range(lo, hi):
         a = offsets[q]
         n = offsets[q + 1] - a

@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import kernel
+from plackett._kernels.log_sum import add_exp
 from plackett._kernels.scratch import most
 from plackett.losses.base import Loss, LossOnData
 from plackett.losses.pairwise.base import label_order
@@ -31,11 +32,7 @@ def _listmle(lo, hi, offsets, scores, order, below, judged, weight, query_weight
         total = 0.0
         for i in range(n - 1, -1, -1):  # log Σ e^s of a position and everything below it, relative to their largest
             s[i] = scores[order[a + i]]
-            if s[i] <= largest:
-                total += np.exp(s[i] - largest)
-            else:
-                total = total * np.exp(largest - s[i]) + 1.0
-                largest = s[i]
+            largest, total = add_exp(largest, total, s[i])
             if i == 0 or below[a + i - 1] == i:
                 rest[i] = largest + np.log(total)
         loss = 0.0

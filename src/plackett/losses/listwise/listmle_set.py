@@ -9,8 +9,9 @@ import numpy as np
 
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import REASSOC, kernel
+from plackett._kernels.log_sum import add_exp
 from plackett._kernels.scratch import most
-from plackett._kernels.sort import argsort_descending
+from plackett._kernels.sort import argsort_descending, sorting_memory
 from plackett._kernels.vector_math import exp
 from plackett.losses.base import Loss, LossOnData
 from plackett.losses.pairwise.base import label_order
@@ -28,11 +29,7 @@ def _rest(s, rest):
     largest = -np.inf
     total = 0.0
     for i in range(s.size - 1, -1, -1):
-        if s[i] <= largest:
-            total += np.exp(s[i] - largest)
-        else:
-            total = total * np.exp(largest - s[i]) + 1.0
-            largest = s[i]
+        largest, total = add_exp(largest, total, s[i])
         rest[i] = largest + np.log(total)
 
 
@@ -143,12 +140,9 @@ def _set(lo, hi, offsets, scores, order, below, judged, weight, query_weight, va
 @kernel
 def _best(lo, hi, offsets, scores, order, below, judged, weight, query_weight, value, gradient):
     n_max = most(lo, hi, judged)
-    s = np.empty(n_max, np.float64)
+    s, by_score, spare_keys, spare_rows = sorting_memory(n_max)
     rest = np.empty(n_max, np.float64)
     rows = np.empty(n_max, np.int64)
-    by_score = np.empty(n_max, np.int64)
-    spare_keys = np.empty(n_max, np.float64)
-    spare_rows = np.empty(n_max, np.int64)
     for q in range(lo, hi):
         a = offsets[q]
         n = judged[q]
@@ -174,17 +168,24 @@ def _best(lo, hi, offsets, scores, order, below, judged, weight, query_weight, v
         value[q] = query_weight[q] * loss
 
 
-def _label_order(bound: LossOnData) -> tuple[np.ndarray, ...]:
-    """The order of the labels among the documents that count, and the weights."""
-    data, weight = bound.data, bound.sample_weight
-    if data.y is None:
-        raise LossError("a loss over the orders that labels allow needs labels")
-    counted = data.replace(y=np.where(weight > 0, data.labels, -1.0))
-    return *label_order(counted, bound.n_jobs), weight, bound.query_weight
+@dataclass(frozen=True, kw_only=True, repr=False)
+class _OfAllowedOrders(Loss):
+    """Losses over the orders that the labels allow."""
+
+    curvature: ClassVar[str] = "none"
+    rows_per_thread = 1000
+
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """The order of the labels among the documents that count, and the weights."""
+        data, weight = bound.data, bound.sample_weight
+        if data.y is None:
+            raise LossError("a loss over the orders that labels allow needs labels")
+        counted = data.replace(y=np.where(weight > 0, data.labels, -1.0))
+        return *label_order(counted, bound.n_jobs), weight, bound.query_weight
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ListMLESet(Loss):
+class ListMLESet(_OfAllowedOrders):
     r"""Negative log-probability of an order consistent with the labels under the Plackett–Luce model.
 
     .. math:: L = -\log \sum_{\pi \in \Omega_y} P(\pi \mid s)
@@ -212,17 +213,11 @@ class ListMLESet(Loss):
 
     name: ClassVar[str] = "ListMLESet"
     convex: ClassVar[bool] = True
-    curvature: ClassVar[str] = "none"
     kernel = staticmethod(_set)
-    rows_per_thread = 1000
-
-    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
-        """The order of the labels and the weights."""
-        return _label_order(bound)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ListMLEBest(Loss):
+class ListMLEBest(_OfAllowedOrders):
     r"""ListMLE of the most likely of the orders that the labels allow.
 
     .. math:: L = \min_{\pi \in \Omega_y} -\log P(\pi \mid s)
@@ -245,10 +240,4 @@ class ListMLEBest(Loss):
 
     name: ClassVar[str] = "ListMLEBest"
     smooth: ClassVar[bool] = False
-    curvature: ClassVar[str] = "none"
     kernel = staticmethod(_best)
-    rows_per_thread = 1000
-
-    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
-        """The order of the labels and the weights."""
-        return _label_order(bound)

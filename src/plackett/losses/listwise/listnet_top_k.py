@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import kernel
+from plackett._kernels.log_sum import add_exp
 from plackett._kernels.scratch import lanes, longest
 from plackett.losses.base import Loss, LossOnData, finite_gains
 from plackett.losses.listwise._mallows_choice import exact_choice, label_blocks, mallows_orders, sampled_choice
@@ -84,11 +85,7 @@ def _suffix(x, log_x):
     total = 0.0
     for i in range(x.size - 1, -1, -1):
         if x[i] > -np.inf:
-            if x[i] <= largest:
-                total += np.exp(x[i] - largest)
-            else:
-                total = total * np.exp(largest - x[i]) + 1.0
-                largest = x[i]
+            largest, total = add_exp(largest, total, x[i])
         log_x[i] = largest + np.log(total) if total > 0.0 else -np.inf
 
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import kernel
+from plackett._kernels.log_sum import add_exp
 from plackett._kernels.randomness import mix
 from plackett._kernels.scratch import longest
-from plackett._kernels.sort import argsort_descending
+from plackett._kernels.sort import argsort_descending, sorting_memory
 from plackett.losses.base import Loss, LossOnData, finite_gains
 from plackett.losses.listwise.draws import label_key, unit
 from plackett.measures.gains import check_gain
@@ -23,9 +24,8 @@ __all__ = ["ListPL"]
 @kernel
 def _listpl(lo, hi, offsets, scores, labels, rows, target, learns, n_samples, k, seed, gradient, curvature):
     n_max = longest(lo, hi, offsets)
-    keys, spare_keys, rest = np.empty(n_max, np.float64), np.empty(n_max, np.float64), np.empty(n_max, np.float64)
-    order = np.empty(n_max, np.int64)
-    spare_rows = np.empty(n_max, np.int64)
+    rest = np.empty(n_max, np.float64)
+    keys, order, spare_keys, spare_rows = sorting_memory(n_max)
     judged = np.empty(n_max, np.int64)
     for q in range(lo, hi):
         if learns[q] == 0.0:
@@ -45,12 +45,7 @@ def _listpl(lo, hi, offsets, scores, labels, rows, target, learns, n_samples, k,
             largest = -np.inf
             total = 0.0
             for i in range(n - 1, -1, -1):  # log Σ e^s of a position and everything below it
-                s = scores[judged[order[i]]]
-                if s <= largest:
-                    total += np.exp(s - largest)
-                else:
-                    total = total * np.exp(largest - s) + 1.0
-                    largest = s
+                largest, total = add_exp(largest, total, scores[judged[order[i]]])
                 rest[i] = largest + np.log(total)
             first = 0.0
             second = 0.0

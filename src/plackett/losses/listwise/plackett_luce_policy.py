@@ -9,9 +9,10 @@ import numpy as np
 
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.log_sum import add_exp
 from plackett._kernels.randomness import mix
 from plackett._kernels.scratch import longest
-from plackett._kernels.sort import argsort_descending
+from plackett._kernels.sort import argsort_descending, sorting_memory
 from plackett.losses.base import Loss, LossOnData
 from plackett.losses.listwise.draws import label_key, unit
 from plackett.measures.language import parse
@@ -35,9 +36,8 @@ def _perturb(lo, hi, offsets, scores, labels, rows, seed, out):
 def _score_function(lo, hi, offsets, scores, noisy, worth, k, gradient):
     """Add worth · gradient of the log-likelihood of the first k ranks of each drawn order."""
     n_max = longest(lo, hi, offsets)
-    keys, spare_keys, rest = np.empty(n_max, np.float64), np.empty(n_max, np.float64), np.empty(n_max, np.float64)
-    rows = np.empty(n_max, np.int64)
-    spare_rows = np.empty(n_max, np.int64)
+    rest = np.empty(n_max, np.float64)
+    keys, rows, spare_keys, spare_rows = sorting_memory(n_max)
     for q in range(lo, hi):
         a = offsets[q]
         n = offsets[q + 1] - a
@@ -50,12 +50,7 @@ def _score_function(lo, hi, offsets, scores, noisy, worth, k, gradient):
             largest = -np.inf
             total = 0.0
             for i in range(n - 1, -1, -1):
-                s = scores[a + rows[i]]
-                if s <= largest:
-                    total += np.exp(s - largest)
-                else:
-                    total = total * np.exp(largest - s) + 1.0
-                    largest = s
+                largest, total = add_exp(largest, total, scores[a + rows[i]])
                 rest[i] = largest + np.log(total)
             pull = 0.0
             for i in range(n):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from plackett._kernels.kernel import kernel
-from plackett._kernels.sort import argsort_descending
+from plackett._kernels.sort import argsort_descending, sorting_memory
 
 # Documents of one grade are not ordered among themselves, but all of them must be above those of lower grades. So the
 # new scores of grade k are the old ones, clipped to an interval between two thresholds b[k-1] ≤ b[k], and the update is
@@ -133,8 +133,7 @@ def graded_updates(lo, hi, offsets, rows, grade_offsets, grade_starts, grade_gai
     for q in range(lo, hi):
         longest = max(longest, offsets[q + 1] - offsets[q])
         most = max(most, grade_offsets[q + 1] - grade_offsets[q])
-    h, spare = np.empty(longest), np.empty(longest)
-    by_score, spare_order = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    h, by_score, spare, spare_order = sorting_memory(longest)
     cw, cs = np.zeros(longest + 1), np.zeros(longest + 1)
     cg, cgg, cgs = np.zeros(most + 1), np.zeros(most + 1), np.zeros(most + 1)
     starts, gain = np.empty(most + 1, np.int64), np.empty(most)

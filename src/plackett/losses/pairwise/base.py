@@ -13,7 +13,7 @@ from plackett._base.cached import cached_property
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries, template
 from plackett._kernels.scratch import longest
-from plackett._kernels.sort import argsort_descending
+from plackett._kernels.sort import argsort_descending, sorting_memory
 from plackett.data.dataset import RankingDataset
 from plackett.data.preferences import Preferences
 from plackett.data.weights import given_or_ones
@@ -217,10 +217,7 @@ def label_order(data: RankingDataset, n_jobs: int | None = None) -> tuple[np.nda
 @kernel
 def _by_label(lo, hi, offsets, labels, order, below, judged):
     n_max = longest(lo, hi, offsets)
-    keys = np.empty(n_max, np.float64)
-    rows = np.empty(n_max, np.int64)
-    spare_keys = np.empty(n_max, np.float64)
-    spare_rows = np.empty(n_max, np.int64)
+    keys, rows, spare_keys, spare_rows = sorting_memory(n_max)
     for q in range(lo, hi):
         a = offsets[q]
         n = offsets[q + 1] - a

@@ -25,6 +25,17 @@ def _phi(z, value, slope, curvature):
 
 
 @kernel
+def middle_score(scores, rows):
+    """Middle between the lowest and the highest score of some rows."""
+    low = np.inf
+    high = -np.inf
+    for row in rows:
+        low = min(low, scores[row])
+        high = max(high, scores[row])
+    return 0.5 * (low + high)
+
+
+@kernel
 def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, value, gradient, curvature):
     order, below, judged, _, weight, scale = pairs
     # exp(-(s_u - s_v)) is a product, so running sums over the label order give all pairs in linear time
@@ -33,12 +44,7 @@ def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, value, gradient, c
         n = judged[q]
         if n == 0 or below[a] == n:
             continue  # one label only: no pairs
-        low = np.inf
-        high = -np.inf
-        for i in range(n):
-            low = min(low, scores[order[a + i]])
-            high = max(high, scores[order[a + i]])
-        middle = 0.5 * (low + high)
+        middle = middle_score(scores, order[a : a + n])
         shift = np.exp(shape[0])
         end = n
         total = 0.0

@@ -10,7 +10,7 @@ import numpy as np
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel
 from plackett._kernels.scratch import lanes, longest
-from plackett._kernels.sort import argsort_descending
+from plackett._kernels.sort import argsort_descending, sorting_memory
 from plackett._kernels.vector_math import exp, log1p
 from plackett.losses.base import Loss, LossOnData, finite_gains
 from plackett.measures.gains import check_gain, ideal_dcg
@@ -108,8 +108,7 @@ def _lambda_loss(lo, hi, offsets, scores, documents, query_weight, weights, want
     n_max = longest(lo, hi, offsets)
     lane = lanes(6, n_max)
     s, w, a, d, g, h = lane[0], lane[1], lane[2], lane[3], lane[4], lane[5]
-    keys, spare_keys = np.empty(n_max, np.float64), np.empty(n_max, np.float64)
-    rows, spare_rows = np.empty(n_max, np.int64), np.empty(n_max, np.int64)
+    keys, rows, spare_keys, spare_rows = sorting_memory(n_max)
     bits = 1.0 / np.log(2.0)
     for q in range(lo, hi):
         first = offsets[q]

@@ -10,7 +10,7 @@ import numpy as np
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel
 from plackett._kernels.scratch import lanes32, longest
-from plackett._kernels.sort import argsort_descending
+from plackett._kernels.sort import argsort_descending, sorting_memory
 from plackett._kernels.vector_math import exp32
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss, LossOnData
@@ -106,8 +106,7 @@ def _linear(lo, hi, offsets, scores, documents, query_weight, rules, gradient, c
     lane = lanes32(9, n_max)
     s, y, w, g, a, u, v, push, bend = lane[0], lane[1], lane[2], lane[3], lane[4], lane[5], lane[6], lane[7], lane[8]
     lanes = (s, y, w, g, a, u, v, push, bend)
-    keys, spare_keys = np.empty(n_max, np.float64), np.empty(n_max, np.float64)
-    rows, spare_rows = np.empty(n_max, np.int64), np.empty(n_max, np.int64)
+    keys, rows, spare_keys, spare_rows = sorting_memory(n_max)
     a[:] = 1.0
     no_state = np.empty((0, 0)).T
     for q in range(lo, hi):

@@ -11,7 +11,7 @@ import numpy as np
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel
 from plackett._kernels.scratch import most
-from plackett._kernels.sort import argsort_descending
+from plackett._kernels.sort import argsort_descending, sorting_memory
 from plackett.losses.base import Loss, LossOnData
 from plackett.losses.pairwise.base import label_order
 
@@ -52,8 +52,7 @@ def _owa(
     curvature,
 ):
     n_max = most(lo, hi, judged)
-    keys, spare_keys = np.empty(n_max, np.float64), np.empty(n_max, np.float64)
-    by_score, spare_order = np.empty(n_max, np.int64), np.empty(n_max, np.int64)
+    keys, by_score, spare_keys, spare_order = sorting_memory(n_max)
     for q in range(lo, hi):
         a = offsets[q]
         n = judged[q]

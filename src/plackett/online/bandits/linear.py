@@ -10,7 +10,7 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.data.arguments import choice
 from plackett.online.bandits.base import Bandit, checked_look, within
-from plackett.online.learners.base import Page, checked_clicks
+from plackett.online.learners.base import Page, checked_clicks, feature_table
 
 __all__ = ["LinearBandit"]
 
@@ -76,7 +76,7 @@ class LinearBandit(Bandit):
 
     def show(self, X: Any) -> Page:
         """Make a page of the candidates."""
-        X = self._checked(X)
+        X = feature_table(X, self.n_features)
         mean = X @ self.weights
         if self.policy == "ucb":
             extra = self.width * np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", X, self.inverse, X), 0.0))
@@ -92,7 +92,7 @@ class LinearBandit(Bandit):
 
     def learn(self, X: Any, page: Page, clicks: Any) -> Self:  # type: ignore[override]
         """Learn from the clicks on a page."""
-        X = self._checked(X)
+        X = feature_table(X, self.n_features)
         clicked = checked_clicks(page, clicks, len(X))
         if self.look is None:
             end = int(np.argmax(clicked)) + 1 if clicked.any() else clicked.size
@@ -118,22 +118,11 @@ class LinearBandit(Bandit):
     def _n_candidates(self, page: Page, event: dict[str, Any]) -> int:
         if "X" not in event:
             raise DataError("not an event of a LinearBandit: no X")
-        return len(self._checked(event["X"]))
+        return len(feature_table(event["X"], self.n_features))
 
     def predict(self, X: Any) -> np.ndarray:
         """Estimated attraction."""
-        return self._checked(X) @ self.weights
-
-    def _checked(self, X: Any) -> np.ndarray:
-        try:
-            X = np.asarray(X, np.float64)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise DataError(f"X is not a table of numbers: {error}") from None
-        if X.ndim != 2 or X.shape[1] != self.n_features:
-            raise DataError(f"X has shape {X.shape}; rows of {self.n_features} features were expected")
-        if not np.isfinite(X).all():
-            raise DataError("X has missing or infinite values; impute them first")
-        return X
+        return feature_table(X, self.n_features) @ self.weights
 
 
 def _factor(covariance: np.ndarray) -> np.ndarray:

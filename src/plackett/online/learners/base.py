@@ -29,6 +29,19 @@ class Page:
     detail: Any = None
 
 
+def feature_table(X: Any, n_features: int) -> np.ndarray:
+    """The features of a page as numbers, checked."""
+    try:
+        X = np.asarray(X, np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DataError(f"X is not a table of numbers: {error}") from None
+    if X.ndim != 2 or X.shape[1] != n_features:
+        raise DataError(f"X has shape {X.shape}; rows of {n_features} features were expected")
+    if not np.isfinite(X).all():
+        raise DataError("X has missing or infinite values; impute them first")
+    return X
+
+
 def checked_clicks(page: Page, clicks: Any, n: int) -> np.ndarray:
     """Clicks on a page of n candidates, one per document shown."""
     try:
@@ -186,15 +199,7 @@ class OnlineLearner:
         return X, checked_clicks(page, clicks, len(X))
 
     def _checked(self, X: Any) -> np.ndarray:
-        try:
-            X = np.ascontiguousarray(X, np.float64)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise DataError(f"X is not a table of numbers: {error}") from None
-        if X.ndim != 2 or X.shape[1] != self.n_features:
-            raise DataError(f"X has shape {X.shape}; rows of {self.n_features} features were expected")
-        if not np.isfinite(X).all():
-            raise DataError("X has missing or infinite values; impute them first")
-        return X
+        return np.ascontiguousarray(feature_table(X, self.n_features))
 
     # -- what `Journal` keeps
     def state(self) -> dict[str, Any]:

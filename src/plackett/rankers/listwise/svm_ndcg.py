@@ -10,7 +10,7 @@ import numpy as np
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.scratch import longest
-from plackett._kernels.sort import argsort_descending
+from plackett._kernels.sort import argsort_descending, sorting_memory
 from plackett.losses.base import finite_gains
 from plackett.measures.gains import check_gain, discount_table
 from plackett.rankers.listwise._assignment import assign
@@ -127,8 +127,7 @@ def _prepare(lo, hi, offsets, gains, discount, grade, lead, pairs, states, worth
     For each list: the number of pairs, and of states to merge it, 0 if shortest paths are quicker.
     """
     n_max = longest(lo, hi, offsets)
-    keys, spare = np.empty(n_max), np.empty(n_max)
-    order, spare_order = np.empty(n_max, np.int64), np.empty(n_max, np.int64)
+    keys, order, spare, spare_order = sorting_memory(n_max)
     for q in range(lo, hi):
         a = offsets[q]
         n = offsets[q + 1] - a

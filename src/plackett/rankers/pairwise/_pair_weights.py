@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from plackett._kernels.kernel import kernel, over_queries
-from plackett.losses.pairwise.exponential import CLIP
+from plackett.losses.pairwise.exponential import CLIP, middle_score
 
 
 def right_and_wrong_weight(bound: Any, scores: np.ndarray, h: np.ndarray) -> tuple[float, float]:
@@ -51,12 +51,7 @@ def _right_and_wrong(lo, hi, offsets, scores, h, pairs, totals):
         n = judged[q]
         if n == 0 or below[a] == n:
             continue
-        low = np.inf
-        high = -np.inf
-        for i in range(n):
-            low = min(low, scores[order[a + i]])
-            high = max(high, scores[order[a + i]])
-        middle = 0.5 * (low + high)
+        middle = middle_score(scores, order[a : a + n])
         end = n
         lower_0 = 0.0
         lower_1 = 0.0

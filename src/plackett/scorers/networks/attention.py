@@ -10,7 +10,15 @@ import numpy as np
 from plackett._base.errors import LossError
 from plackett._kernels.torch_threads import load_torch
 from plackett.scorers.networks import plain
-from plackett.scorers.networks.base import Network, dropped, hidden_layers, layer_shapes, linear, normalised
+from plackett.scorers.networks.base import (
+    Network,
+    dropped,
+    hidden_layers,
+    hidden_shapes,
+    layer_shapes,
+    linear,
+    normalised,
+)
 from plackett.scorers.networks.lists import Lists
 
 
@@ -42,11 +50,8 @@ class AttentionNetwork(Network):
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Shape of each array of weights."""
-        widths = (self.n_features, *self.hidden)
-        width = widths[-1]
-        shapes: dict[str, tuple[int, ...]] = {}
-        for i, outputs in enumerate(self.hidden):
-            shapes |= layer_shapes(f"hidden.{i}", widths[i], outputs, norm=outputs)
+        width = self.hidden[-1]
+        shapes = hidden_shapes(self)
         for i in range(self.n_layers):
             shapes |= layer_shapes(f"encoder.{i}.look", width, 3 * width, norm=width)
             shapes |= layer_shapes(f"encoder.{i}.mix", width, width)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -107,6 +108,14 @@ def dropped(rows: Any, share: float, random: Any) -> Any:
         return rows
     kept = load_torch().empty_like(rows).bernoulli_(1.0 - share, generator=random)
     return rows * kept.div_(1.0 - share)
+
+
+def hidden_shapes(network: Network) -> dict[str, tuple[int, ...]]:
+    """Shapes of the hidden layers, each with its normalisation."""
+    shapes: dict[str, tuple[int, ...]] = {}
+    for i, (inputs, outputs) in enumerate(pairwise((network.n_features, *network.hidden))):
+        shapes |= layer_shapes(f"hidden.{i}", inputs, outputs, norm=outputs)
+    return shapes
 
 
 def hidden_layers(network: Network, weights: dict[str, Any], rows: Any, random: Any) -> Any:

@@ -11,7 +11,15 @@ from plackett._base.errors import LossError
 from plackett._base.time_limit import check_time
 from plackett._kernels.torch_threads import load_torch
 from plackett.scorers.networks import plain
-from plackett.scorers.networks.base import Network, dropped, hidden_layers, layer_shapes, linear, normalised
+from plackett.scorers.networks.base import (
+    Network,
+    dropped,
+    hidden_layers,
+    hidden_shapes,
+    layer_shapes,
+    linear,
+    normalised,
+)
 from plackett.scorers.networks.lists import Lists
 
 
@@ -39,11 +47,8 @@ class GroupwiseNetwork(Network):
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Shape of each array of weights."""
-        widths = (self.n_features, *self.hidden)
-        width = widths[-1]
-        shapes: dict[str, tuple[int, ...]] = {}
-        for i, outputs in enumerate(self.hidden):
-            shapes |= layer_shapes(f"hidden.{i}", widths[i], outputs, norm=outputs)
+        width = self.hidden[-1]
+        shapes = hidden_shapes(self)
         shapes |= layer_shapes("own", width, width) | layer_shapes("other", width, width)
         shapes |= layer_shapes("mix", width, width)
         return shapes | layer_shapes("output", width, self.n_outputs, norm=width)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett.scorers.networks import plain
-from plackett.scorers.networks.base import Network, hidden_layers, layer_shapes, linear
+from plackett.scorers.networks.base import Network, hidden_layers, hidden_shapes, layer_shapes, linear
 from plackett.scorers.networks.lists import Lists
 
 
@@ -29,11 +29,8 @@ class MultilayerNetwork(Network):
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Shape of each array of weights."""
-        widths = (self.n_features, *self.hidden)
-        shapes: dict[str, tuple[int, ...]] = {}
-        for i, width in enumerate(self.hidden):
-            shapes |= layer_shapes(f"hidden.{i}", widths[i], width, norm=width)
-        return shapes | layer_shapes("output", widths[-1], self.n_outputs)
+        width = (self.n_features, *self.hidden)[-1]
+        return hidden_shapes(self) | layer_shapes("output", width, self.n_outputs)
 
     def scores(self, weights: dict[str, Any], rows: Any, lists: Lists | None, random: Any = None) -> Any:
         """Outputs for a tensor of features."""

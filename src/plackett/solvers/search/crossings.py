@@ -10,7 +10,7 @@ import numpy as np
 
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.scratch import longest
-from plackett._kernels.sort import argsort_descending
+from plackett._kernels.sort import argsort_descending, sorting_memory
 from plackett.data.mapped import copy_rows, query_blocks, row_array
 from plackett.data.parts import values_at
 from plackett.solvers.measure_objective import MeasureObjective
@@ -142,10 +142,7 @@ def _sweep(lo, hi, offsets, scores, slope, gain, factor, addend, worth, pairs, c
     order = np.empty(n_max, np.int64)
     position = np.empty(n_max, np.int64)
     context = np.empty(n_max, np.float64)
-    keys = np.empty(n_max, np.float64)
-    rows = np.empty(n_max, np.int64)
-    spare_keys = np.empty(n_max, np.float64)
-    spare_rows = np.empty(n_max, np.int64)
+    keys, rows, spare_keys, spare_rows = sorting_memory(n_max)
     points = np.empty(most_pairs, np.float64)
     sequence = np.empty(most_pairs, np.int64)
     ends = np.empty(most_pairs + 1, np.int64)

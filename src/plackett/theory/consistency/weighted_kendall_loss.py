@@ -11,7 +11,7 @@ from plackett._base.errors import DataError
 from plackett._kernels.fenwick import tree_add, tree_sum
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.scratch import longest
-from plackett._kernels.sort import argsort_descending
+from plackett._kernels.sort import argsort_descending, sorting_memory
 from plackett.data.arguments import array, matching, row_scores
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pairwise.base import label_order
@@ -125,10 +125,7 @@ def _by_table(lo, hi, offsets, scores, order, below, judged, table, out):
 @kernel
 def _by_difference(lo, hi, offsets, scores, order, below, judged, ranks, out):
     n_max = longest(lo, hi, offsets)
-    keys = np.empty(n_max, np.float64)
-    rows = np.empty(n_max, np.int64)
-    spare_keys = np.empty(n_max, np.float64)
-    spare_rows = np.empty(n_max, np.int64)
+    keys, rows, spare_keys, spare_rows = sorting_memory(n_max)
     level = np.empty(n_max, np.int64)
     tree = np.empty(n_max + 1, np.float64)
     for q in range(lo, hi):
