@@ -154,7 +154,7 @@ def move(shrink, add, n, product, square, dense, settings, v, u, numbers, exampl
 
 @template
 def step(product, margin, square, norm, rate, settings):
-    """By what the weights are multiplied, and how much of the example is added to them. Stands for the formula of a learner."""
+    """Stands for the formula of a learner: the factor of the weights, and how much of the example is added to them."""
     raise NotImplementedError
 
 
