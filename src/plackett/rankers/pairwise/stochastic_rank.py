@@ -25,6 +25,7 @@ from plackett.rankers.pairwise.stochastic.descent import Descent, parameters
 from plackett.rankers.pairwise.stochastic.learners import LEARNERS, RATES, PairLearner
 from plackett.rankers.pairwise.stochastic.loops import LOOPS, Draws, make_draws
 from plackett.rankers.pairwise.stochastic.streaming import Survey
+from plackett.rankers.validation import validation_data
 from plackett.scorers.linear import LinearScorer
 from plackett.solvers.monitor import Monitor
 from plackett.solvers.training_vectors import rows_of
@@ -183,7 +184,7 @@ class StochasticRank(DrawnExamples):
             survey.add(block, self._draws(block))
             n_features = block.n_features
         assert n_features is not None
-        valid = self._validation(eval_set, eval_qid, eval_group, n_features)
+        valid = validation_data(self.check_data, eval_set, eval_qid, eval_group, n_features)
         monitor = self.make_monitor(valid)
         descent = self._descent(survey.scale if self.standardize else np.ones(n_features))
         learner, settings = self._learner()

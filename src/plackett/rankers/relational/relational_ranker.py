@@ -72,7 +72,6 @@ class RelationalRanker(WrapsRanker):
     Qin, Liu, Zhang, Wang, Xiong, Li: Learning to rank relational objects and its application to web search. WWW 2008.
     """
 
-    allow_nan: ClassVar[bool]
     search_space: ClassVar[SearchSpace] = {"learn": (0, 1)}
     _test_settings: ClassVar[dict[str, Any]] = {"similar": {Neighbours(k=2): 0.05}, "parents": {Neighbours(k=1): 0.02}}
     _test_variants: ClassVar[tuple[dict[str, Any], ...]] = ({"learn": 1, "parents": None},)

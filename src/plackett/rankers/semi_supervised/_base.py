@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from plackett.data.dataset import RankingDataset
 from plackett.rankers.wrapper import SingleMember
@@ -25,6 +25,8 @@ class SemiSupervised(SingleMember):
     unlabelled_helps_
         Whether the unlabelled documents improved `eval_measure` on the validation data; None if unknown.
     """
+
+    _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
 
     fallback: bool = True
 

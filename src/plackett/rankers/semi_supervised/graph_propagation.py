@@ -62,7 +62,6 @@ class GraphPropagation(SemiSupervised):
     """
 
     search_space: ClassVar[SearchSpace] = {"n_neighbors": (3, 5, 10), "kappa": (0.0, 0.1, 1.0)}
-    _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
     _test_variants: ClassVar[tuple[dict[str, Any], ...]] = ({"kappa": 0.5},)
 
     n_neighbors: int = 5

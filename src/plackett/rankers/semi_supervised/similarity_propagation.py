@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -52,7 +52,6 @@ class SimilarityPropagation(SemiSupervised):
     """
 
     search_space: ClassVar[SearchSpace] = {"n_neighbors": (1, 2, 4), "weight": (0.1, 0.3, 1.0)}
-    _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
 
     n_neighbors: int = 1
     metric: str = "euclidean"
