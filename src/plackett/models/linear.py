@@ -12,7 +12,7 @@ from plackett._base.errors import LossError
 from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import is_large, row_array
-from plackett.data.moments import spread, weight_of_rows
+from plackett.data.moments import feature_scale, weight_of_rows
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.blocks import bind_in_blocks
 from plackett.scorers._products import table_times, transposed_times
@@ -94,9 +94,7 @@ class _Problem:
         #: Scores of the training data, on disk if the data are.
         self.score_buffer: np.ndarray | None = None
         self.total = max(float(self.bound.query_weight.sum()), np.finfo(float).tiny)
-        self.scale = np.ones(data.n_features)
-        if model.standardize:
-            self.scale = spread(data.X, weight_of_rows(data))
+        self.scale = feature_scale(data.X, weight_of_rows(data), model.standardize)
         self.intercept = not loss.shift_invariant
         self.shape = (data.n_features + self.intercept, self.bound.n_outputs)
 

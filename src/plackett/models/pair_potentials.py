@@ -10,7 +10,7 @@ import numpy as np
 from plackett._base.errors import LossError
 from plackett._base.search_space import Integer, Real, SearchSpace
 from plackett.data.dataset import RankingDataset
-from plackett.data.moments import spread
+from plackett.data.moments import feature_scale
 from plackett.losses.base import Loss
 from plackett.scorers._products import table_times, transposed_times
 from plackett.scorers.base import Scorer
@@ -93,7 +93,7 @@ class _Problem:
             raise LossError(f"pair potentials have one score per document, and {loss.name} needs several")
         self.total = max(float(self.bound.query_weight.sum()), np.finfo(float).tiny)
         d, h = data.n_features, model.units
-        self.scale = spread(data.X, data.row_weight) if model.standardize else np.ones(d)
+        self.scale = feature_scale(data.X, data.row_weight, model.standardize)
         self.ends = np.cumsum([d, d * h, d * h, h, h])
         self.penalty = np.full(self.ends[-1], model.alpha)
         self.penalty[self.ends[2] : self.ends[3]] = 0.0  # the shifts

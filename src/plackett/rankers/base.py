@@ -19,7 +19,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.inputs import categories_of, training_data
 from plackett.data.reference import reference_of, sample_of
 from plackett.data.trained_columns import TrainedColumns
-from plackett.data.weights import without_zero_weights
+from plackett.data.zero_weights import without_zero_weights
 from plackett.losses.base import Loss
 from plackett.measures.blocks import measured
 from plackett.measures.language import parse

@@ -13,6 +13,7 @@ from plackett._base.estimator import clone
 from plackett._base.search_space import SearchSpace
 from plackett.data.categories import refuse_categories
 from plackett.data.dataset import RankingDataset
+from plackett.data.moments import deviation_within_lists
 from plackett.data.required import check_dataset
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
@@ -215,7 +216,5 @@ def _ranker(member: Any) -> Ranker:
 
 def spread_within_lists(scores: np.ndarray, data: RankingDataset) -> float:
     """Standard deviation of scores within lists; 1 if all lists are fully tied."""
-    of = np.repeat(np.arange(data.n_queries), data.group)
-    mean = np.bincount(of, scores, minlength=data.n_queries) / np.maximum(data.group, 1)
-    spread = float(np.sqrt(np.mean((scores - mean[of]) ** 2)))
+    spread = deviation_within_lists(scores, data)
     return spread if spread > 0.0 else 1.0

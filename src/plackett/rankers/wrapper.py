@@ -11,7 +11,7 @@ import numpy as np
 from plackett._base.errors import DataError, PlackettWarning
 from plackett._base.estimator import clone
 from plackett.data.dataset import RankingDataset
-from plackett.data.weights import without_zero_weights
+from plackett.data.zero_weights import without_zero_weights
 from plackett.rankers.base import Ranker
 from plackett.rankers.chosen_penalty import ChosenPenalty
 from plackett.rankers.named import ranker_named

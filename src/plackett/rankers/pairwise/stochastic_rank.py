@@ -17,7 +17,7 @@ from plackett.data.files import NATIVE, TABLES, format_of
 from plackett.data.letor.read import check_chunk_bytes, read_letor_chunks
 from plackett.data.letor.source import is_regular
 from plackett.data.mapped import query_blocks
-from plackett.data.moments import spread, weight_of_rows
+from plackett.data.moments import feature_scale, weight_of_rows
 from plackett.data.native import open_dataset
 from plackett.rankers.binary_labels import check_relevance
 from plackett.rankers.pairwise._drawn_examples import DrawnExamples, check_count
@@ -256,8 +256,7 @@ class StochasticRank(DrawnExamples):
         )
 
     def _begin(self, data: RankingDataset) -> Descent:
-        scale = np.ones(data.n_features)
-        return self._descent(spread(data.X, weight_of_rows(data)) if self.standardize else scale)
+        return self._descent(feature_scale(data.X, weight_of_rows(data), self.standardize))
 
     def _descent(self, scale: np.ndarray) -> Descent:
         return Descent(scale.size, scale, int(np.random.default_rng(self.random_state).integers(2**63)))

@@ -8,7 +8,7 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
-from plackett.data.moments import spread
+from plackett.data.moments import feature_scale
 from plackett.models.linear import Linear, train_near
 from plackett.rankers.base import GradientTrained, Ranker
 from plackett.rankers.pairwise.linear_svm import LinearPairSVM
@@ -41,7 +41,7 @@ def near(member: Ranker, data: RankingDataset, overall: Ranker, rho: float) -> R
 
 def _near_svm(member: LinearPairSVM, data: RankingDataset, overall: LinearScorer, rho: float) -> LinearScorer:
     """½‖w‖² + C Σ ξ² + ρ/2 ‖w − w_g‖² over the weights of the scaled features."""
-    scale = spread(data.X, data.row_weight) if member.standardize else np.ones(data.n_features)
+    scale = feature_scale(data.X, data.row_weight, member.standardize)
     pairs = member.make_pairs(data)
     centre = overall.weights[:, 0] * scale
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from plackett._base.errors import DataError
 from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
+from plackett.data.learned_from import learned_from
 from plackett.rankers.query_dependent._base import QueryDependent
 from plackett.rankers.query_dependent.knn_offline2 import n_neighbours
 from plackett.scorers.knn_online import KNNOnlineScorer
@@ -59,17 +60,6 @@ class KNNOnline(QueryDependent):
         points = query_map(data.X, data.offsets, data.query_features)
         base = self._member()
         base.early_stopping_rounds = base.calibration = None  # no validation data when a query is asked
-        kept = RankingDataset(
-            X=data.X,
-            y=data.y,
-            offsets=data.offsets,
-            qids=data.qids,
-            sample_weight=data.sample_weight,
-            query_weight=data.query_weight,
-            query_features=data.query_features,
-            preferences=data.preferences,
-            relations=data.relations,
-        )
-        self.scorer_ = KNNOnlineScorer(base, kept, query_map, points, k, self.max_models)
+        self.scorer_ = KNNOnlineScorer(base, learned_from(data), query_map, points, k, self.max_models)
         self._trained(data.select([0]), None)  # report bad parameters of the base ranker now, not at the first query
         monitor.judge(self.score_rows)

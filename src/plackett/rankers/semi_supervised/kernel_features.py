@@ -11,6 +11,7 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
+from plackett.data.learned_from import learned_from
 from plackett.data.moments import spread
 from plackett.rankers.wrapper import Wrapper
 from plackett.scorers.blend import BlendScorer
@@ -78,18 +79,7 @@ class KernelFeatures(Wrapper):
             base = self._member(alone)
             base.early_stopping_rounds = base.calibration = None  # no validation data when a list is scored
             scale = spread(data.X, data.row_weight)
-            kept = RankingDataset(
-                X=data.X,
-                y=data.y,
-                offsets=data.offsets,
-                qids=data.qids,
-                sample_weight=data.sample_weight,
-                query_weight=data.query_weight,
-                query_features=data.query_features,
-                preferences=data.preferences,
-                relations=data.relations,
-            )
-            self.scorer_ = TransductiveScorer(base, kept, tuple(self.kernels), self.n_components, scale)
+            self.scorer_ = TransductiveScorer(base, learned_from(data), tuple(self.kernels), self.n_components, scale)
         monitor.judge(self.score_rows)
 
     @property

@@ -13,14 +13,11 @@ from plackett.data.categories import refuse_categories
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
 from plackett.data.ids import distinct
+from plackett.data.learned_from import learned_from
 from plackett.data.preferences import Preferences
 from plackett.data.weights import given_or_ones
 
 __all__ = ["domains"]
-
-#: The parts of a dataset that training needs.
-_KEPT = ("X", "y", "offsets", "qids", "sample_weight", "query_weight", "preferences", "query_features",
-         "feature_names", "relations")  # fmt: skip
 
 
 def domains(data: RankingDataset, names: Any) -> dict[Any, RankingDataset]:
@@ -96,8 +93,8 @@ def source_domains(source: Any) -> dict[Any, RankingDataset]:
 def plain(data: RankingDataset, first: int = 0) -> RankingDataset:
     """The dataset with only the parts that training needs, and queries numbered from ``first``."""
     refuse_categories(data.categories, "transfer")
-    kept = {name: getattr(data, name) for name in _KEPT}
-    return RankingDataset(**(kept | {"qids": np.arange(first, first + data.n_queries)}))
+    numbers = np.arange(first, first + data.n_queries)
+    return learned_from(data).replace(qids=numbers, feature_names=data.feature_names)
 
 
 def pooled(parts: Sequence[RankingDataset], weights: Sequence[Any]) -> RankingDataset:

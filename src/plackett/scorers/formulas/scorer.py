@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.cached import cached_property
 from plackett._base.errors import DataError
 from plackett.scorers.base import Scorer, Size
 from plackett.scorers.fields import array, number
