@@ -96,7 +96,7 @@ def test_errors():
     with pytest.raises(DataError, match="damaged"):
         IsotonicCalibration.from_arrays({"score": np.array([1.0, 0.0]), "value": np.array([0.0, 1.0])})
     with pytest.raises(DataError, match="damaged"):
-        LogisticCalibration.from_arrays({"line": np.array([-1.0, 0.0])})
+        LogisticCalibration.from_arrays({"slope": np.array([-1.0]), "intercept": np.array([0.0])})
 
 
 @pytest.mark.parametrize("method", ["isotonic", "logistic"])

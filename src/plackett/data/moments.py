@@ -20,6 +20,19 @@ def spread(X: Any, weight: np.ndarray | None) -> np.ndarray:
     return deviation(*moments(X, weight))
 
 
+def feature_scale(X: Any, weight: np.ndarray | None, standardize: bool) -> np.ndarray:
+    """By what each feature is divided before training: its `spread`, or 1 without standardising."""
+    return spread(X, weight) if standardize else np.ones(X.shape[1])
+
+
+def deviation_within_lists(values: np.ndarray, data: RankingDataset) -> float:
+    """Standard deviation of the values of documents around the mean of their list."""
+    if not data.n_rows:
+        return 0.0
+    mean = np.bincount(data.query_of_row, values, data.n_queries) / np.maximum(data.group, 1)
+    return float(np.sqrt(np.mean((values - mean[data.query_of_row]) ** 2)))
+
+
 def weight_of_rows(data: RankingDataset) -> np.ndarray | None:
     """The weight of each row, None where all weigh 1; on the disk if the features are."""
     if data.query_weight is None:

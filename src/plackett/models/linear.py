@@ -12,13 +12,14 @@ from plackett._base.errors import LossError
 from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import is_large, row_array
-from plackett.data.moments import spread, weight_of_rows
+from plackett.data.moments import feature_scale, weight_of_rows
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.blocks import bind_in_blocks
 from plackett.scorers._products import table_times, transposed_times
 from plackett.scorers.base import Scorer
 from plackett.scorers.linear import LinearScorer
 from plackett.solvers.monitor import Monitor
+from plackett.solvers.quasi_newton import quasi_newton
 
 __all__ = ["Linear"]
 
@@ -93,9 +94,7 @@ class _Problem:
         #: Scores of the training data, on disk if the data are.
         self.score_buffer: np.ndarray | None = None
         self.total = max(float(self.bound.query_weight.sum()), np.finfo(float).tiny)
-        self.scale = np.ones(data.n_features)
-        if model.standardize:
-            self.scale = spread(data.X, weight_of_rows(data))
+        self.scale = feature_scale(data.X, weight_of_rows(data), model.standardize)
         self.intercept = not loss.shift_invariant
         self.shape = (data.n_features + self.intercept, self.bound.n_outputs)
 
@@ -156,7 +155,7 @@ class _Problem:
 
 def lbfgs(problem: Any, first: np.ndarray, monitor: Monitor) -> np.ndarray:
     """Quasi-Newton. With an L1 part, over the positive and negative parts of the weights, which makes it smooth."""
-    from scipy.optimize import Bounds, minimize
+    from scipy.optimize import Bounds
 
     model, shape = problem.model, problem.shape
     l1, l2 = model.alpha * model.l1_ratio, model.alpha * (1.0 - model.l1_ratio)
@@ -186,13 +185,12 @@ def lbfgs(problem: Any, first: np.ndarray, monitor: Monitor) -> np.ndarray:
         both[np.prod(shape) :] += l1
         return value, both
 
-    def callback(flat: np.ndarray) -> None:
+    def stop(flat: np.ndarray) -> bool:
         weights = unpack(flat)
-        keep, stop = problem.note(monitor, weights)
+        keep, enough = problem.note(monitor, weights)
         if keep:
             best[...] = weights
-        if stop:
-            raise StopIteration
+        return enough
 
     start, bounds = first.ravel(), None
     if l1 > 0.0:
@@ -203,7 +201,7 @@ def lbfgs(problem: Any, first: np.ndarray, monitor: Monitor) -> np.ndarray:
         bounds = Bounds(lower, np.inf)
     options = {"maxiter": model.max_iter, "ftol": model.tol * 1e-2, "gtol": model.tol, "maxls": 40}
     with monitor.training(model.max_iter, f"{problem.loss.name} · L-BFGS"):
-        minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, callback=callback, options=options)
+        quasi_newton(objective, start, stop, bounds=bounds, **options)
     return best
 
 
@@ -281,8 +279,6 @@ def train_near(model: Linear, loss: Loss, data: RankingDataset, old: LinearScore
 
     The weights v are those of the standardised features. Needs a smooth loss with a value and no L1 part.
     """
-    from scipy.optimize import minimize
-
     if not (loss.has_value and loss.smooth) or model.l1_ratio > 0.0:
         raise LossError("staying near old weights needs a smooth loss with a value, and l1_ratio=0")
     problem = _Problem(model, loss, data)
@@ -298,5 +294,5 @@ def train_near(model: Linear, loss: Loss, data: RankingDataset, old: LinearScore
         return float(value), slope.ravel()
 
     options = {"maxiter": model.max_iter, "ftol": model.tol * 1e-2, "gtol": model.tol, "maxls": 40}
-    optimum = minimize(objective, centre.ravel(), jac=True, method="L-BFGS-B", options=options)
+    optimum = quasi_newton(objective, centre.ravel(), **options)
     return problem.scorer(optimum.x.reshape(problem.shape))

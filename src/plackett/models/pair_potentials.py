@@ -10,12 +10,13 @@ import numpy as np
 from plackett._base.errors import LossError
 from plackett._base.search_space import Integer, Real, SearchSpace
 from plackett.data.dataset import RankingDataset
-from plackett.data.moments import spread
+from plackett.data.moments import feature_scale
 from plackett.losses.base import Loss
 from plackett.scorers._products import table_times, transposed_times
 from plackett.scorers.base import Scorer
 from plackett.scorers.pair_potentials import PairPotentialScorer, mean_comparisons, pull_back_comparisons
 from plackett.solvers.monitor import Monitor
+from plackett.solvers.quasi_newton import quasi_newton
 
 __all__ = ["PairPotentials"]
 
@@ -65,8 +66,6 @@ class PairPotentials:
         self, loss: Loss, data: RankingDataset, monitor: Monitor, start: Scorer | None = None
     ) -> PairPotentialScorer:
         """Minimise the loss on the data."""
-        from scipy.optimize import minimize
-
         if not (self.units >= 1 and 0.0 <= self.alpha < np.inf):
             raise LossError(f"units={self.units}, alpha={self.alpha}; give 1 or more units, and a penalty of 0 or more")
         if not (loss.has_value and loss.smooth):
@@ -74,22 +73,14 @@ class PairPotentials:
         problem = _Problem(self, loss, data)
         first = problem.start(start)
         monitor.consider(start, problem.loss)
-        best = first.copy()
 
-        def callback(flat: np.ndarray) -> None:
-            scorer = problem.scorer(flat)
-            keep, stop = monitor.judge(
-                lambda valid: problem.loss.ranking_scores(scorer.predict(valid.X, valid.offsets, self.n_jobs))
-            )
-            if keep:
-                best[...] = flat
-            if stop:
-                raise StopIteration
+        def stop(flat: np.ndarray) -> bool:
+            return monitor.keep(problem.scorer(flat))
 
         options = {"maxiter": self.max_iter, "ftol": self.tol * 1e-2, "gtol": self.tol, "maxls": 40}
         with monitor.training(self.max_iter, f"{problem.loss.name} · pair potentials"):
-            minimize(problem.objective, first, jac=True, method="L-BFGS-B", callback=callback, options=options)
-        return problem.scorer(best)
+            quasi_newton(problem.objective, first, stop, **options)
+        return monitor.best or problem.scorer(first)
 
 
 class _Problem:
@@ -102,7 +93,7 @@ class _Problem:
             raise LossError(f"pair potentials have one score per document, and {loss.name} needs several")
         self.total = max(float(self.bound.query_weight.sum()), np.finfo(float).tiny)
         d, h = data.n_features, model.units
-        self.scale = spread(data.X, data.row_weight) if model.standardize else np.ones(d)
+        self.scale = feature_scale(data.X, data.row_weight, model.standardize)
         self.ends = np.cumsum([d, d * h, d * h, h, h])
         self.penalty = np.full(self.ends[-1], model.alpha)
         self.penalty[self.ends[2] : self.ends[3]] = 0.0  # the shifts

@@ -16,6 +16,7 @@ from plackett.scorers.gaussian_process import spread_points
 from plackett.solvers.intervals import Intervals
 from plackett.solvers.laplace import LaplaceFit, LaplaceProcess
 from plackett.solvers.monitor import Monitor
+from plackett.solvers.quasi_newton import quasi_newton
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -117,16 +118,8 @@ class LaplaceRanker(Ranker):
                 self.length_scale_, self.noise_, self.log_evidence_ = length, float(np.exp(rest[0])), -fit.value
             return stop
 
-        def callback(parameters: np.ndarray) -> None:
-            if note(parameters):
-                raise StopIteration
-
         with monitor.training(self.max_iter + 1, name):
             start = np.clip(start, [low for low, _ in limits], [high for _, high in limits])
             if not note(start) and self.optimize and self.max_iter > 0:
-                from scipy.optimize import minimize
-
-                options = {"maxiter": self.max_iter, "gtol": self.tol, "ftol": self.tol * 1e-3}
-                minimize(
-                    objective, start, jac=True, method="L-BFGS-B", bounds=limits, callback=callback, options=options
-                )
+                tolerances = {"gtol": self.tol, "ftol": self.tol * 1e-3}
+                quasi_newton(objective, start, note, bounds=limits, maxiter=self.max_iter, **tolerances)

@@ -16,7 +16,7 @@ class FittedAttributes:
     """Learned attributes under the names that scikit-learn and LightGBM give them.
 
     Attributes of a model exist only if the model has them (check with `hasattr`): ``coef_`` and ``intercept_`` on
-    linear models, ``booster_`` and ``feature_importances_`` on trees.
+    linear models, ``booster_`` and ``feature_importances_`` on trees, ``members_`` on rankers around others.
     """
 
     scorer_: Any
@@ -55,6 +55,14 @@ class FittedAttributes:
         if self.scorer_.tree_arrays is None:
             raise AttributeError(f"the model of this {type(self).__name__} has no trees")
         return self.scorer_.booster
+
+    @property
+    def members_(self) -> list[Any]:
+        """The trained rankers inside, such as those of a blend or the stages of a cascade."""
+        self.check_fitted()
+        if not self.scorer_.members:
+            raise AttributeError(f"there are no rankers inside this {type(self).__name__}")
+        return list(self.scorer_.members)
 
     @property
     def feature_importances_(self) -> np.ndarray:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._base.errors import DataError, LossError, PlackettWarning, parameter
+from plackett._base.errors import DataError, PlackettWarning
 from plackett._base.estimator import Estimator
 from plackett._base.parameters import check_parameters
 from plackett._base.search_space import SearchSpace
@@ -18,14 +18,17 @@ from plackett.data.categories import refuse_categories
 from plackett.data.dataset import RankingDataset
 from plackett.data.inputs import categories_of, training_data
 from plackett.data.reference import reference_of, sample_of
-from plackett.data.splits import split_queries
 from plackett.data.trained_columns import TrainedColumns
+from plackett.data.zero_weights import without_zero_weights
 from plackett.losses.base import Loss
 from plackett.measures.blocks import measured
 from plackett.measures.language import parse
 from plackett.models.base import Model
 from plackett.rankers.attributes import FittedAttributes
 from plackett.rankers.callbacks import after_round
+from plackett.rankers.card import training_card
+from plackett.rankers.check_scores import check_scores
+from plackett.rankers.validation import give_validation, set_aside, validation_data
 from plackett.scorers.base import Scorer
 from plackett.scorers.calibration import CALIBRATIONS, Calibration, calibrate
 from plackett.scorers.combined import CombinedScorer
@@ -160,7 +163,7 @@ class Ranker(Scoring, FittedAttributes, Estimator):
         data = self.prepared(data)
         names = None if data.feature_names is None else tuple(data.feature_names)
         columns = TrainedColumns(names, categories, type(self).__name__)
-        valid = self._validation(eval_set, eval_qid, eval_group, data.n_features, columns)
+        valid = validation_data(self.check_data, eval_set, eval_qid, eval_group, data.n_features, columns)
         before = self.__dict__.get("categories_")
         self.set_categories(categories)
         try:
@@ -180,13 +183,13 @@ class Ranker(Scoring, FittedAttributes, Estimator):
         if self.random_state is not None and self.random_state < 0:
             raise DataError(f"random_state={self.random_state}; give a whole number of 0 or more, or None")
         if valid is None and self.validation_fraction is not None:
-            data, valid = self._set_aside(data)
+            data, valid = set_aside(data, self.validation_fraction, self.random_state)
         monitor = self.make_monitor(valid, after)
         if self.calibration is not None:
             if self.calibration not in CALIBRATIONS:
                 raise DataError(f"calibration={self.calibration!r}; the kinds are {', '.join(CALIBRATIONS)}, or None")
             if valid is None:
-                raise DataError(f"calibration needs validation data: {_give_validation()}")
+                raise DataError(f"calibration needs validation data: {give_validation()}")
             if self.refits():
                 raise DataError(
                     f"calibration={self.calibration!r} needs held-out data, but refit=True trains on all of it; use one"
@@ -195,7 +198,7 @@ class Ranker(Scoring, FittedAttributes, Estimator):
         sample = sample_of(data)
         scores = self.score_rows(sample)
         if not monitor.interrupted and not monitor.called_off:
-            self._check_scores(data, sample, scores)
+            check_scores(self, data, sample, scores)
         self.note_training(data, monitor)
         self.calibrate_on(valid)
         self.note_reference(sample, scores)
@@ -224,48 +227,14 @@ class Ranker(Scoring, FittedAttributes, Estimator):
     def prepared(self, data: RankingDataset, name: str = "X") -> RankingDataset:
         """The data as passed to `_fit`: checked, in canonical order, without queries of weight 0."""
         check_parameters(self)
-        self._check_data(data, name)
-        return _counted(canonical_order(data))
-
-    def _check_scores(self, data: RankingDataset, sample: RankingDataset, scores: np.ndarray) -> None:
-        """Reject a fit with non-finite scores, and warn if all documents of a query get the same score.
-
-        The scores of a sample of the training data usually settle it; all of it is scored only if they are constant.
-        """
-        for part in (sample, data) if sample is not data else (data,):
-            if part is not sample:
-                scores = self.score_rows(part)
-            if not np.isfinite(scores.sum()) and not np.isfinite(scores).all():
-                self.__dict__.pop("scorer_", None)
-                raise LossError(
-                    f"training {type(self).__name__} ended with scores that are not finite; scale the features, lower "
-                    "the learning rate or penalise more"
-                )
-            if (_spread(scores, part) > 0.0).any():
-                return
-        judged = data.labels >= 0
-        if (_spread(np.where(judged, data.labels, np.nan), data) > 0.0).any():
-            warnings.warn(
-                f"{type(self).__name__} learned nothing: it gives all documents of a query the same score, though "
-                "their labels differ. Either no feature differs within queries, or training could not start (a loss "
-                "whose gradient is 0 for equal scores), or the penalty is too strong, or there are too few documents "
-                "for the leaves of trees (min_child_samples)",
-                PlackettWarning,
-                stacklevel=3,
-            )
-        elif data.n_rows == data.n_queries > 1:
-            warnings.warn(
-                f"{type(self).__name__}: each of the {data.n_queries:,} queries has a single document, so there is no "
-                "order to learn. qid says which documents belong to one list: its values repeat",
-                PlackettWarning,
-                stacklevel=3,
-            )
+        self.check_data(data, name)
+        return without_zero_weights(canonical_order(data))
 
     def make_monitor(self, valid: RankingDataset | None, after: Callable[[Monitor], bool] | None = None) -> Monitor:
         """The monitor that follows training."""
         if self.early_stopping_rounds is not None:
             if valid is None:
-                raise DataError(f"early_stopping_rounds needs validation data: {_give_validation()}")
+                raise DataError(f"early_stopping_rounds needs validation data: {give_validation()}")
             if self.early_stopping_rounds < 1:
                 raise DataError(f"early_stopping_rounds={self.early_stopping_rounds}; give 1 or more, or None")
         measure = parse(self.eval_measure)
@@ -308,20 +277,6 @@ class Ranker(Scoring, FittedAttributes, Estimator):
             scores, weight = self.score_rows(valid), valid.sample_weight
             self.calibration_: Calibration = calibrate(scores, valid.labels, self.calibration, sample_weight=weight)
 
-    def _set_aside(self, data: RankingDataset) -> tuple[RankingDataset, RankingDataset]:
-        """Training and validation data, split by `validation_fraction`."""
-        share = self.validation_fraction
-        if share is None or not 0 < share < 1:
-            raise DataError(f"validation_fraction={share}; give a share between 0 and 1")
-        if data.n_queries < 2:
-            raise DataError(
-                f"validation_fraction={share} cannot split {data.n_queries} query; give {parameter('eval_set')} instead"
-            )
-        numbered = replace(data, qids=np.arange(data.n_queries))  # the split must not depend on how ids are written
-        parts = split_queries(numbered, (1.0 - share, share), random_state=self.random_state)
-        train, valid = (replace(part, qids=data.qids[part.qids]) for part in parts)
-        return train, valid
-
     def parts(self) -> list[Ranker]:
         """The rankers that this one is composed of; usually none."""
         return []
@@ -357,33 +312,8 @@ class Ranker(Scoring, FittedAttributes, Estimator):
         """Train, and set ``scorer_``."""
         raise NotImplementedError
 
-    def _validation(
-        self, eval_set: Any, eval_qid: Any, eval_group: Any, n_features: int, columns: TrainedColumns | None = None
-    ) -> RankingDataset | None:
-        if eval_set is None:
-            return None
-        if isinstance(eval_set, list):
-            if len(eval_set) != 1:
-                raise DataError(f"eval_set has {len(eval_set)} entries; give one pair (X, y)")
-            eval_set = eval_set[0]
-            eval_qid, eval_group = (
-                entry[0] if isinstance(entry, list) and len(entry) == 1 and np.ndim(entry[0]) == 1 else entry
-                for entry in (eval_qid, eval_group)
-            )
-        if not isinstance(eval_set, RankingDataset):
-            if not isinstance(eval_set, tuple) or len(eval_set) != 2:
-                raise DataError("eval_set must be a pair (X, y), a list of one such pair, or a RankingDataset")
-            eval_set = training_data(*eval_set, eval_qid, eval_group, name="eval_set", columns=columns)
-        elif eval_qid is not None or eval_group is not None:
-            raise DataError("eval_set is a RankingDataset, which already contains its queries; omit eval_qid")
-        elif columns is not None:
-            eval_set = columns.aligned(eval_set, "eval_set")
-        self._check_data(eval_set, "eval_set")
-        if eval_set.n_features != n_features:
-            raise DataError(f"{called('eval_set')} {eval_set.n_features} features, but the training data {n_features}")
-        return canonical_order(eval_set)  # the mean over queries is a sum, whose last bits depend on their order
-
-    def _check_data(self, data: RankingDataset, name: str) -> None:
+    def check_data(self, data: RankingDataset, name: str) -> None:
+        """Refuse data without documents or features, and features that it cannot learn from."""
         for size, unit in ((data.n_rows, "sample(s)"), (data.n_features, "feature(s)")):
             if size == 0:
                 raise DataError(f"{called(name)} 0 {unit} (shape={data.X.shape}) while a minimum of 1 is required.")
@@ -427,28 +357,7 @@ class Ranker(Scoring, FittedAttributes, Estimator):
 
     def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
         """The model card: what was trained on what, and how good it was on validation data."""
-        from plackett._base.version import __version__
-
-        card: dict[str, Any] = {
-            "algorithm": type(self).__name__,
-            "plackett": __version__,
-            "data": {
-                "fingerprint": data.fingerprint(),
-                "queries": data.n_queries,
-                "rows": data.n_rows,
-                "features": data.n_features,
-            },
-        }
-        if monitor.interrupted:
-            card["interrupted"] = True
-        if monitor.history:
-            card["validation"] = {
-                "measure": str(parse(self.eval_measure)),
-                "value": monitor.best_value,
-                "round": monitor.best_round + 1,
-                "rounds": len(monitor.history),
-            }
-        return card
+        return training_card(type(self).__name__, self.eval_measure, data, monitor)
 
     def save(self, path: Any) -> None:
         """Write the ranker to one file, which appears complete or not at all; `plackett.load` reads it."""
@@ -491,38 +400,6 @@ class Ranker(Scoring, FittedAttributes, Estimator):
         tags.input_tags.allow_nan = self.allow_nan
         tags.target_tags.required = True
         return tags
-
-
-def _give_validation() -> str:
-    return f"give {parameter('eval_set')} or {parameter('validation_fraction', '0.2')}"
-
-
-def _spread(values: np.ndarray, data: RankingDataset) -> np.ndarray:
-    """Largest minus smallest value of each query, ignoring NaN; differences within rounding count as 0."""
-    low, high = np.full(data.n_queries, np.inf), np.full(data.n_queries, -np.inf)
-    np.fmin.at(low, data.query_of_row, values)
-    np.fmax.at(high, data.query_of_row, values)
-    with np.errstate(invalid="ignore"):
-        return np.where(high - low > 1e-12 * np.maximum(np.abs(low), np.abs(high)), high - low, 0.0)
-
-
-def _counted(data: RankingDataset) -> RankingDataset:
-    """The dataset without queries of weight 0, so that they do not affect histograms and leaf sizes either.
-
-    Weights that are all 1 are dropped: the result is exactly that of unweighted data.
-    """
-    for name in ("sample_weight", "query_weight"):
-        weight = getattr(data, name)
-        if weight is not None and not weight.any():
-            raise DataError(f"{name} is zero everywhere; there is nothing to learn")
-    if data.query_weight is not None and not data.query_weight.all():
-        data = data.select(data.query_weight > 0)
-    ones = [name for name in ("sample_weight", "query_weight") if _is_one(getattr(data, name))]
-    return data.replace(**dict.fromkeys(ones)) if ones else data
-
-
-def _is_one(weight: np.ndarray | None) -> bool:
-    return weight is not None and bool((weight == 1.0).all())
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -8,16 +8,18 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._base.errors import DataError, parameter
+from plackett._base.errors import DataError
 from plackett._base.estimator import clone
 from plackett._base.search_space import SearchSpace
 from plackett.data.categories import refuse_categories
 from plackett.data.dataset import RankingDataset
+from plackett.data.moments import deviation_within_lists
 from plackett.data.required import check_dataset
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.rankers.base import Ranker
 from plackett.rankers.named import ranker_named
+from plackett.rankers.validation import give_validation
 from plackett.scorers.blend import BlendScorer
 from plackett.scorers.standardized import StandardizedScorer
 from plackett.solvers.monitor import Monitor
@@ -125,8 +127,7 @@ class Blend(Ranker):
         members = self._members()
         weights = self._weights(len(members))
         if self.n_best is not None and monitor.valid is None:
-            given = f"{parameter('eval_set')} or {parameter('validation_fraction', '0.2')}"
-            raise DataError(f"n_best needs validation data: give {given}")
+            raise DataError(f"n_best needs validation data: {give_validation()}")
         spread_over = data if monitor.valid is None else monitor.valid
         scores: list[np.ndarray] = []
         with monitor.training(len(members), "Blend"):
@@ -156,13 +157,6 @@ class Blend(Ranker):
         spreads = np.array([spread_within_lists(scores[i], data) for i in kept])
         self.scorer_ = BlendScorer(rankers, self.weights_ / spreads)
 
-    @property
-    def members_(self) -> list[Ranker]:
-        """The trained rankers."""
-        self.check_fitted()
-        rankers: Any = self.scorer_.members  # whoever trains a blend gives it rankers
-        return list(rankers)
-
     def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
         """The model card, with the members that were kept and their weights."""
         members = [
@@ -175,10 +169,6 @@ class Blend(Ranker):
         """The members that were kept, their weights and the settled parameters of each."""
         members = tuple(clone(member).set_params(**member.settled()) for member in self.members_)
         return super().settled() | {"members": members, "weights": tuple(self.weights_.tolist()), "n_best": None}
-
-    def _as_long_as(self, rounds: int) -> dict[str, Any]:
-        """Rounds belong to the members, and each tracks its own."""
-        return {}
 
     def parts(self) -> list[Ranker]:
         """The rankers in `members`, as given."""
@@ -226,7 +216,5 @@ def _ranker(member: Any) -> Ranker:
 
 def spread_within_lists(scores: np.ndarray, data: RankingDataset) -> float:
     """Standard deviation of scores within lists; 1 if all lists are fully tied."""
-    of = np.repeat(np.arange(data.n_queries), data.group)
-    mean = np.bincount(of, scores, minlength=data.n_queries) / np.maximum(data.group, 1)
-    spread = float(np.sqrt(np.mean((scores - mean[of]) ** 2)))
+    spread = deviation_within_lists(scores, data)
     return spread if spread > 0.0 else 1.0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError, parameter
+from plackett._base.errors import DataError
 from plackett._base.estimator import clone
 from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
@@ -19,6 +19,7 @@ from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.rankers.base import Ranker
 from plackett.rankers.named import ranker_named
+from plackett.rankers.validation import give_validation
 from plackett.rankers.wrapper import needs_whole_lists, train_quietly
 from plackett.scorers.cascade import CascadeScorer
 from plackett.scorers.nested import best_rows
@@ -173,8 +174,9 @@ class Cascade(Ranker):
             if n == 1:
                 return ()
             if monitor.valid is None:
-                given = f"{parameter('eval_set')} or {parameter('validation_fraction', '0.2')}"
-                raise DataError(f"keep='auto' needs validation data: give {given}, or numbers of documents as keep")
+                raise DataError(
+                    f"keep='auto' needs validation data: {give_validation()}, or numbers of documents as keep"
+                )
             return None
         keep = self.keep if isinstance(self.keep, (Sequence, np.ndarray)) and not isinstance(self.keep, str) else None
         whole = keep is not None and all(isinstance(k, (int, np.integer)) and k >= 1 for k in keep)
@@ -229,20 +231,10 @@ class Cascade(Ranker):
         """The numbers of documents that were chosen."""
         return super().settled() | {"keep": self.keep_}
 
-    def _as_long_as(self, rounds: int) -> dict[str, Any]:
-        """Rounds belong to the stages."""
-        return {}
-
     def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
         """The model card, with the cost of a document and what was tried."""
         cascade = {"cost": self.__dict__.pop("_cost"), "tried": self.__dict__.pop("_tried")}
         return super()._card(data, monitor) | {"cascade": cascade}
-
-    @property
-    def members_(self) -> list[Ranker]:
-        """The trained stages."""
-        self.check_fitted()
-        return list(self.scorer_.members)
 
     @property
     def keep_(self) -> tuple[int, ...]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
+from plackett.data.moments import deviation_within_lists
 from plackett.data.required import check_dataset
 from plackett.data.trained_columns import TrainedColumns
 from plackett.measures.base import Measure
@@ -344,15 +345,6 @@ def _numbers(name: str, values: Any) -> list[float]:
     return [float(v) for v in values]
 
 
-def _spread(first: np.ndarray, data: RankingDataset) -> float:
-    """Standard deviation of scores within lists."""
-    if not data.n_rows:
-        return 0.0
-    sizes = np.maximum(np.diff(data.offsets), 1)
-    means = np.bincount(data.query_of_row, first, data.n_queries) / sizes
-    return float(np.sqrt(np.mean((first - means[data.query_of_row]) ** 2)))
-
-
 Rules = list[tuple[float, float]]
 
 
@@ -363,7 +355,7 @@ def _capacity(scorer: TreeScorer, s: int, first: np.ndarray, data: RankingDatase
 def _proximity(scorer: TreeScorer, s: int, first: np.ndarray, data: RankingDataset, slack: Any, settled: Any) -> Rules:
     if slack is not None:
         return [(d, np.inf) for d in _numbers("slack", slack)]
-    spread = _spread(first, data)
+    spread = deviation_within_lists(first, data)
     return [(factor * spread, np.inf) for factor in _FACTORS]
 
 
@@ -378,7 +370,7 @@ def _query(scorer: TreeScorer, s: int, first: np.ndarray, data: RankingDataset, 
 def _combined(scorer: TreeScorer, s: int, first: np.ndarray, data: RankingDataset, slack: Any, settled: Any) -> Rules:
     if settled is not None:
         return [(0.0, apart) for apart in _numbers("settled", settled)]
-    spread = _spread(first, data)
+    spread = deviation_within_lists(first, data)
     return [(0.0, factor * spread) for factor in _GAPS]
 
 

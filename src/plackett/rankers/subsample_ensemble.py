@@ -90,9 +90,3 @@ class SubsampleEnsemble(Wrapper):
         self.scorer_ = BlendScorer(tuple(members), 1.0 / (spread * len(members)))
         if monitor.valid is not None:
             monitor.update(self.score_rows(monitor.valid))
-
-    @property
-    def members_(self) -> list[Ranker]:
-        """The trained rankers."""
-        self.check_fitted()
-        return list(self.scorer_.members)

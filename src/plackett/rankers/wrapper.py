@@ -11,7 +11,8 @@ import numpy as np
 from plackett._base.errors import DataError, PlackettWarning
 from plackett._base.estimator import clone
 from plackett.data.dataset import RankingDataset
-from plackett.rankers.base import Ranker, _counted
+from plackett.data.zero_weights import without_zero_weights
+from plackett.rankers.base import Ranker
 from plackett.rankers.chosen_penalty import ChosenPenalty
 from plackett.rankers.named import ranker_named
 from plackett.scorers.blend import BlendScorer
@@ -81,10 +82,6 @@ class Wrapper(Ranker):
             member.early_stopping_rounds = None
         return train_quietly(member, data, valid)
 
-    def _as_long_as(self, rounds: int) -> dict[str, Any]:
-        """Rounds of the monitor are candidates, not effort."""
-        return {}
-
     @property
     def takes_preferences(self) -> bool:  # type: ignore[override]
         """Whether it learns from explicit preferences; decided by the base ranker."""
@@ -107,8 +104,7 @@ class SingleMember(Wrapper):
     @property
     def member_(self) -> Ranker:
         """The trained base ranker."""
-        self.check_fitted()
-        return self.scorer_.members[0]
+        return self.members_[0]
 
 
 def train_quietly(
@@ -123,7 +119,7 @@ def train_quietly(
         member.scorer_ = start.scorer_
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*learned nothing", PlackettWarning)
-        own = member.fit_prepared(_counted(data), valid)
+        own = member.fit_prepared(without_zero_weights(data), valid)
     if own.interrupted:  # the member stopped quietly; the wrapper stops with it
         raise KeyboardInterrupt
     return member

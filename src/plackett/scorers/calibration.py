@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from plackett._base.errors import DataError
+from plackett.scorers.fields import Stored, array, number
 
 __all__ = ["calibrate"]
 
 __home__ = "rankers"
 
 
-class Calibration(Protocol):
+class Calibration(Stored):
     """An increasing function from scores to probabilities."""
-
-    kind: ClassVar[str]
 
     def probability(self, scores: np.ndarray) -> np.ndarray:
         """Probability of relevance at each score."""
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The function as named arrays."""
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
-        """The function that `to_arrays` wrote."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class IsotonicCalibration:
+class IsotonicCalibration(Calibration):
     """The increasing function with the least squared error (Zadrozny, Elkan 2002).
 
     Linear between the scores it was fitted to, and constant outside their range.
@@ -39,8 +32,8 @@ class IsotonicCalibration:
 
     kind: ClassVar[str] = "isotonic"
 
-    score: np.ndarray
-    value: np.ndarray
+    score: np.ndarray = array("points", finite=False)
+    value: np.ndarray = array("points")
 
     @classmethod
     def fit(cls, scores: np.ndarray, relevant: np.ndarray, weight: np.ndarray) -> IsotonicCalibration:
@@ -54,28 +47,20 @@ class IsotonicCalibration:
         """Probability of relevance at each score."""
         return np.interp(scores, self.score, self.value)
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The function as named arrays."""
-        return {"score": self.score, "value": self.value}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> IsotonicCalibration:
-        """The function that `to_arrays` wrote."""
-        score, value = arrays["score"], arrays["value"]
-        rising = score.ndim == 1 and score.size > 0 and (np.diff(score) > 0).all() and (np.diff(value) >= 0).all()
-        if score.shape != value.shape or not rising:
-            raise DataError("the calibration is damaged: it is not an increasing function")
-        return cls(score, value)
+    def check(self) -> None:
+        """The function must increase."""
+        rising = self.score.size > 0 and (np.diff(self.score) > 0).all() and (np.diff(self.value) >= 0).all()
+        self.check_that(bool(rising), "the calibration is not an increasing function")
 
 
 @dataclass(frozen=True)
-class LogisticCalibration:
+class LogisticCalibration(Calibration):
     """Platt's sigmoid 1 / (1 + exp(−(a s + b))), a ≥ 0, by maximum likelihood with Platt's smoothed targets."""
 
     kind: ClassVar[str] = "logistic"
 
-    slope: float
-    intercept: float
+    slope: float = number(float, most=np.finfo(float).max)
+    intercept: float = number(float, least=np.finfo(float).min, most=np.finfo(float).max)
 
     @classmethod
     def fit(cls, scores: np.ndarray, relevant: np.ndarray, weight: np.ndarray) -> LogisticCalibration:
@@ -103,18 +88,6 @@ class LogisticCalibration:
         """Probability of relevance at each score."""
         t = np.clip(self.slope * scores + self.intercept, -700, 700)
         return 1.0 / (1.0 + np.exp(-t))
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The function as named arrays."""
-        return {"line": np.array([self.slope, self.intercept])}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> LogisticCalibration:
-        """The function that `to_arrays` wrote."""
-        line = arrays["line"]
-        if line.shape != (2,) or not np.isfinite(line).all() or line[0] < 0:
-            raise DataError("the calibration is damaged: it is not an increasing line")
-        return cls(float(line[0]), float(line[1]))
 
 
 CALIBRATIONS: dict[str, Any] = {kind.kind: kind for kind in (IsotonicCalibration, LogisticCalibration)}

@@ -126,7 +126,7 @@ class Monitor:
 
     def keep(self, scorer: Scorer) -> bool:
         """Record the scorer of a finished round, as `best` if it is; True means that training should stop."""
-        better, stop = self.judge(lambda valid: scorer.predict(valid.X, valid.offsets, self.n_jobs), by_parts=True)
+        better, stop = self.judge(lambda valid: scorer.score_rows(valid, self.n_jobs), by_parts=True)
         if better:
             self.best = scorer
         return stop

@@ -264,9 +264,9 @@ def test_best_fitness_never_falls_with_an_elite_and_short_ones_win_ties():
 
 
 def test_programs_from_files_are_checked():
-    scorer = FormulaScorer(from_text("x1 + 2 * log(x3)", default_names(3)), 3)
+    scorer = FormulaScorer.of(from_text("x1 + 2 * log(x3)", default_names(3)), 3)
     arrays = scorer.to_arrays()
-    assert FormulaScorer.from_arrays(arrays) == scorer
+    assert FormulaScorer.from_arrays(arrays).program == scorer.program
     nan = np.array([0.0, 0.0, 0.0, np.nan, 0.0, 0.0])
     for match, change in (
         ("code 3", {"code": np.array([3], np.int32), "constants": np.zeros(1)}),
@@ -278,8 +278,8 @@ def test_programs_from_files_are_checked():
         ("constant 1e", {"constants": np.where(arrays["code"] == -1, 1e101, 0.0)}),
         ("constant 1.0", {"constants": np.ones(6)}),
         ("nodes", {"code": np.full(MAX_SIZE + 2, -11, np.int32), "constants": np.zeros(MAX_SIZE + 2)}),
-        ("types", {"code": arrays["code"].astype(np.int64)}),
-        ("types", {"n_features": np.array([3.0])}),
+        ("expected int32", {"code": arrays["code"].astype(np.int64)}),
+        ("one number", {"n_features": np.array([3.0])}),
         ("shape|constants", {"constants": np.zeros(2)}),
     ):
         with pytest.raises(DataError, match=match):

@@ -338,12 +338,6 @@ class AutoRanker(Ranker):
         return next((part for member in self.scorer_.members if (part := member.strict_part)), "")
 
     @property
-    def members_(self) -> list[Ranker]:
-        """The rankers of the blend."""
-        self.check_fitted()
-        return list(self.scorer_.members)
-
-    @property
     def leaderboard_(self) -> pl.DataFrame:
         """What was tried, best first."""
         import polars as pl

@@ -25,6 +25,7 @@ from plackett.scorers.linear import LinearScorer
 from plackett.scorers.relations.lookup import relation_of
 from plackett.scorers.sequential_diversity import NOVELTY, Near, SequentialDiversityScorer, decoded, similarities
 from plackett.solvers.monitor import Monitor
+from plackett.solvers.quasi_newton import quasi_newton
 
 __all__ = ["SequentialDiversity"]
 
@@ -101,8 +102,6 @@ class SequentialDiversity(Ranker):
         return [] if self.base is None else [base_ranker(self.base)]
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
-        from scipy.optimize import minimize
-
         for name in ("alpha", "gain_alpha"):
             if not 0.0 <= getattr(self, name) < np.inf:
                 raise DataError(f"{name}={getattr(self, name)}; give a number of 0 or more")
@@ -132,21 +131,19 @@ class SequentialDiversity(Ranker):
             value, gradient = function.evaluate(weights)
             return value / total + 0.5 * self.alpha * float(weights @ weights), gradient / total + self.alpha * weights
 
-        def callback(weights: np.ndarray) -> None:
+        def stop(weights: np.ndarray) -> bool:
             own, novelty = weights[: -len(NOVELTY)], weights[-len(NOVELTY) :]
-            better, stop = monitor.judge(
+            better, enough = monitor.judge(
                 lambda _: decoded(valid[0].offsets, valid[1] @ own, novelty, valid[2], self.n_jobs)
             )
             if better:
                 best[:] = weights
-            if stop:
-                raise StopIteration
+            return enough
 
-        options = {"maxiter": self.max_iter, "ftol": self.tol * 1e-2, "gtol": self.tol}
         with monitor.training(self.max_iter, "SequentialDiversity"):
-            minimize(objective, start, jac=True, method="L-BFGS-B", callback=callback, options=options)
+            quasi_newton(objective, start, stop, maxiter=self.max_iter, ftol=self.tol * 1e-2, gtol=self.tol)
             if monitor.n_rounds == 0:  # there was nothing to do
-                callback(start)
+                stop(start)
         relevance = self._relevance(member, best[: -len(NOVELTY)] / scale, data)
         self.scorer_ = SequentialDiversityScorer((relevance,), self.relation, best[-len(NOVELTY) :].copy())
 

@@ -137,7 +137,7 @@ class Evolved(Ranker):
         assert best is not None  # before the first generation, an interrupt is passed on to the caller
         self.fitness_ = [fitness.lists.sign * value for value in reached]
         self.value_ = fitness.lists.sign * float(fitness([best])[0])
-        self.scorer_ = FormulaScorer(best if leaves is None else best.filled(leaves), data.n_features)
+        self.scorer_ = FormulaScorer.of(best if leaves is None else best.filled(leaves), data.n_features)
 
     def _evolution(self, n_leaves: int) -> Evolution:
         return Evolution(

@@ -13,7 +13,7 @@ from plackett._base.search_space import Integer, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.data.mapped import row_array, row_blocks
-from plackett.data.moments import spread
+from plackett.data.moments import feature_scale
 from plackett.measures.language import parse
 from plackett.rankers.base import Ranker
 from plackett.scorers.linear import LinearScorer
@@ -96,9 +96,7 @@ class AdaRank(Ranker):
             )
         lists = MeasureObjective(data, parse(self.measure), self.n_jobs)
         lists.check_bounds("AdaRank")
-        scale = np.ones(data.n_features)
-        if self.standardize:
-            scale = spread(data.X, lists.row_weight)
+        scale = feature_scale(data.X, lists.row_weight, self.standardize)
         weights = np.zeros(data.n_features)
         weak, alphas = [], []
         with monitor.training(self.n_estimators, f"AdaRank · {lists.measure}"):

@@ -14,6 +14,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.rankers.base import Ranker
 from plackett.scorers.stagewise import StagewiseScorer, feature_lists
 from plackett.solvers.monitor import Monitor
+from plackett.solvers.quasi_newton import quasi_newton
 
 __all__ = ["CPSRanker"]
 
@@ -55,8 +56,6 @@ class CPSRanker(Ranker):
     tol: float = 1e-9
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
-        from scipy.optimize import minimize
-
         if not (self.alpha >= 0 and self.max_iter >= 1):
             raise DataError(f"CPSRanker: alpha={self.alpha}, max_iter={self.max_iter}; give 0 or more, and 1 or more")
         lists = feature_lists(data.X, data.offsets)
@@ -64,12 +63,10 @@ class CPSRanker(Ranker):
         weights = (data.query_weight, data.sample_weight)
         objective = stagewise_objective(lists, data.labels, self.alpha, scale, *weights, n_jobs=self.n_jobs)
 
-        def callback(scaled: np.ndarray) -> None:
-            if monitor.keep(StagewiseScorer(scaled / scale)):
-                raise StopIteration
+        def stop(scaled: np.ndarray) -> bool:
+            return monitor.keep(StagewiseScorer(scaled / scale))
 
         start = np.zeros(data.n_features)
-        options = {"maxiter": self.max_iter, "ftol": self.tol}
         with monitor.training(self.max_iter, "CPSRanker · L-BFGS"):
-            minimize(objective, start, jac=True, method="L-BFGS-B", callback=callback, options=options)
+            quasi_newton(objective, start, stop, maxiter=self.max_iter, ftol=self.tol)
         self.scorer_ = monitor.best or StagewiseScorer(start)

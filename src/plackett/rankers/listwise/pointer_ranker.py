@@ -20,6 +20,7 @@ from plackett.rankers.base import Ranker
 from plackett.rankers.diverse.sequential_diversity import ideal_orders
 from plackett.scorers.pointer import PointerScorer, _values
 from plackett.solvers.monitor import Monitor
+from plackett.solvers.quasi_newton import quasi_newton
 
 __all__ = ["PointerRanker"]
 
@@ -89,8 +90,6 @@ class PointerRanker(Ranker):
         return self.training == "policy"
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
-        from scipy.optimize import minimize
-
         self._check()
         if data.n_features > _MOST_FEATURES:
             raise DataError(
@@ -109,18 +108,14 @@ class PointerRanker(Ranker):
             penalty = 0.5 * self.alpha * float(parameters @ parameters)
             return value / total + penalty, gradient / total + self.alpha * parameters
 
-        def callback(parameters: np.ndarray) -> None:
-            last[:] = parameters
-            if monitor.keep(scorer(parameters)):
-                raise StopIteration
+        def stop(parameters: np.ndarray) -> bool:
+            return monitor.keep(scorer(parameters))
 
-        last = np.zeros(d + d * d)
-        policy = self.training == "policy"
-        options = {"maxiter": self.max_iter, "ftol": self.tol * 1e-2, "gtol": self.tol}
+        start, policy = np.zeros(d + d * d), self.training == "policy"
         with monitor.training(self.max_iter + policy * self.n_epochs, "PointerRanker"):
-            optimum = minimize(objective, last, jac=True, method="L-BFGS-B", callback=callback, options=options)
+            optimum = quasi_newton(objective, start, stop, maxiter=self.max_iter, ftol=self.tol * 1e-2, gtol=self.tol)
             if monitor.n_rounds == 0:  # there was nothing to do
-                monitor.keep(scorer(last))
+                monitor.keep(scorer(start))
             if policy and not monitor.out_of_patience and not monitor.called_off:
                 self._follow(function, data, optimum.x, monitor, scorer)
         self.scorer_ = monitor.best

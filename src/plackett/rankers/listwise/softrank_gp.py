@@ -14,6 +14,7 @@ from plackett.losses.listwise.softrank import SoftNDCG
 from plackett.rankers.base import Ranker
 from plackett.scorers.gaussian_process import GaussianProcessScorer, spread_points
 from plackett.solvers.monitor import Monitor
+from plackett.solvers.quasi_newton import quasi_newton
 
 __all__ = ["SoftRankGP"]
 
@@ -85,7 +86,6 @@ class SoftRankGP(Ranker):
 
     def _maximise(self, data: RankingDataset, monitor: Monitor) -> None:
         from scipy.linalg import solve_triangular
-        from scipy.optimize import minimize
 
         empty = self._process(data)
         points = np.exp(-0.5 * _squares(empty.points) / empty.length_scale[0] ** 2)
@@ -105,14 +105,12 @@ class SoftRankGP(Ranker):
             value = losses.sum() / total + 0.5 * self.alpha * weights @ weights
             return value, features.T @ gradient / total + self.alpha * weights
 
-        def callback(weights: np.ndarray) -> None:
-            if monitor.keep(scorer(weights)):
-                raise StopIteration
+        def stop(weights: np.ndarray) -> bool:
+            return monitor.keep(scorer(weights))
 
         start = np.zeros(features.shape[1])
-        options = {"maxiter": self.max_iter, "gtol": self.tol, "ftol": self.tol * 1e-2}
         with monitor.training(self.max_iter, "SoftRankGP · L-BFGS"):
-            minimize(objective, start, jac=True, method="L-BFGS-B", callback=callback, options=options)
+            quasi_newton(objective, start, stop, maxiter=self.max_iter, gtol=self.tol, ftol=self.tol * 1e-2)
         self.scorer_ = monitor.best or scorer(start)
 
     def _process(self, data: RankingDataset) -> GaussianProcessScorer:

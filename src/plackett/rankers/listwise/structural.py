@@ -12,7 +12,7 @@ from plackett._base.search_space import Real, SearchSpace
 from plackett._kernels.kernel import over_queries
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import is_large, query_blocks, row_array, take_rows
-from plackett.data.moments import spread
+from plackett.data.moments import feature_scale
 from plackett.data.parts import per_query, rows_where, values_at
 from plackett.rankers.base import Ranker
 from plackett.scorers._products import table_times, transposed_times
@@ -101,9 +101,7 @@ class StructuralProblem:
         for lo, hi in self.blocks:
             offsets = lists.offsets[lo : hi + 1]
             self.row_share[offsets[0] : offsets[-1]] = np.repeat(lists.share[lo:hi], np.diff(offsets))
-        self.scale = np.ones(lists.X.shape[1])
-        if standardize:
-            self.scale = spread(lists.X, self.row_share)
+        self.scale = feature_scale(lists.X, self.row_share, standardize)
 
     def scores(self, weights: np.ndarray) -> np.ndarray:
         """Score of each document; overwritten by the next call."""

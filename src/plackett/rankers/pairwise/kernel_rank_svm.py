@@ -10,7 +10,7 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
-from plackett.data.moments import spread
+from plackett.data.moments import feature_scale
 from plackett.data.preferences import Preferences
 from plackett.losses.pairwise.margin_pairs import PreferencePairs, margin_pairs
 from plackett.rankers.base import Ranker
@@ -112,9 +112,7 @@ class KernelRankSVM(Ranker):
             raise DataError(f"n_components={self.n_components}; give 1 or more, or None for the exact dual")
         check_loss(self.loss)
         check_settings(self.C, self.tol, self.max_iter)
-        scale = np.ones(data.n_features)
-        if self.standardize:
-            scale = spread(data.X, data.row_weight)
+        scale = feature_scale(data.X, data.row_weight, self.standardize)
         gamma = self.gamma
         if gamma is None and self.kernel == "rbf":
             gamma = _WIDE / max(data.n_features, 1)

@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
-from plackett.data.moments import spread, weight_of_rows
+from plackett.data.moments import feature_scale, weight_of_rows
 from plackett.losses.pairwise.margin_pairs import MarginPairs
 from plackett.rankers.base import Ranker
 from plackett.scorers.linear import LinearScorer
@@ -72,9 +72,7 @@ class LinearPairSVM(Ranker):
         return {"max_iter": rounds}
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
-        scale = np.ones(data.n_features)
-        if self.standardize:
-            scale = spread(data.X, weight_of_rows(data))
+        scale = feature_scale(data.X, weight_of_rows(data), self.standardize)
         trained = train(
             data.X,
             scale,

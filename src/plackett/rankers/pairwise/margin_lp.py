@@ -11,7 +11,7 @@ import numpy as np
 from plackett._base.errors import DataError, LossError, PlackettWarning
 from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
-from plackett.data.moments import spread
+from plackett.data.moments import feature_scale
 from plackett.data.preferences import Preferences
 from plackett.data.weights import given_or_ones
 from plackett.rankers.base import Ranker
@@ -93,7 +93,7 @@ class MarginLP(Ranker):
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         if not 0.0 <= self.nu < 1.0:
             raise LossError(f"nu={self.nu}; give a share of the pairs, 0 to below 1")
-        scale = spread(data.X, data.row_weight) if self.standardize else np.ones(data.n_features)
+        scale = feature_scale(data.X, data.row_weight, self.standardize)
         pairs, weight = self._pairs(data)
         program = _Program(data.X, scale, pairs, weight, self.nu, self.n_jobs)
         with monitor.training(1, "MarginLP"):

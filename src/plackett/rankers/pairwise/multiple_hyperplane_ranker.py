@@ -12,7 +12,7 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.aggregation.borda import Borda
 from plackett.data.dataset import RankingDataset
-from plackett.data.parts import labels_that_occur, parts, per_row
+from plackett.data.parts import counted, labels_that_occur, parts, per_row
 from plackett.rankers.pairwise.linear_svm import LinearPairSVM
 from plackett.rankers.pairwise.rank_svm import RankSVM
 from plackett.scorers.hyperplanes import HyperplanesScorer
@@ -119,7 +119,7 @@ class MultipleHyperplaneRanker(LinearPairSVM):
 
     def _pairs(self, data: RankingDataset) -> list[tuple[float, float]]:
         """Every pair of grades that occur together in some query."""
-        grades = labels_that_occur(data, _counted)
+        grades = labels_that_occur(data, counted)
         if grades.size > _MOST_GRADES:
             raise DataError(
                 f"MultipleHyperplaneRanker has a machine for each two of {grades.size} different labels (at most "
@@ -127,8 +127,8 @@ class MultipleHyperplaneRanker(LinearPairSVM):
             )
         has = np.zeros((data.n_queries, grades.size))
         for lo, _, part in parts(data):
-            counted = _counted(part)
-            has[lo + part.query_of_row[counted], np.searchsorted(grades, part.labels[counted])] = 1.0
+            rows = counted(part)
+            has[lo + part.query_of_row[rows], np.searchsorted(grades, part.labels[rows])] = 1.0
         together = has.T @ has
         return [
             (float(grades[k]), float(grades[m]))
@@ -157,8 +157,3 @@ class MultipleHyperplaneRanker(LinearPairSVM):
 def _of_two(low: float, high: float, data: RankingDataset) -> np.ndarray:
     """The labels; −1 for those other than two."""
     return np.where((data.labels == low) | (data.labels == high), data.labels, -1.0)
-
-
-def _counted(data: RankingDataset) -> np.ndarray:
-    judged = data.labels >= 0
-    return judged if data.sample_weight is None else judged & (data.sample_weight > 0)

@@ -11,7 +11,7 @@ import numpy as np
 from plackett._base.errors import LossError
 from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
-from plackett.data.moments import spread, weight_of_rows
+from plackett.data.moments import feature_scale, weight_of_rows
 from plackett.rankers.pairwise._drawn_examples import DrawnExamples, check_count
 from plackett.rankers.pairwise._pair_streams import KernelStream, LinearStream, Stream
 from plackett.scorers.base import Scorer
@@ -90,9 +90,7 @@ class OnlineRankSVM(DrawnExamples):
             check_count(name, getattr(self, name))
 
     def _begin(self, data: RankingDataset) -> Stream:
-        scale = np.ones(data.n_features)
-        if self.standardize:
-            scale = spread(data.X, weight_of_rows(data))
+        scale = feature_scale(data.X, weight_of_rows(data), self.standardize)
         rng = np.random.default_rng(self.random_state)
         if self.kernel == "linear":
             return LinearStream(rng, scale, weights=np.zeros(scale.size), mean=np.zeros(scale.size))

@@ -12,7 +12,7 @@ from plackett._base.errors import LossError
 from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import row_array, row_blocks
-from plackett.data.moments import spread, weight_of_rows
+from plackett.data.moments import feature_scale, weight_of_rows
 from plackett.data.parts import per_row
 from plackett.rankers.base import Ranker
 from plackett.rankers.pairwise._entries import pair_entries
@@ -99,7 +99,7 @@ class RankingPerceptron(Ranker):
                 raise LossError(f"{field}={getattr(self, field)!r}; it is one of {', '.join(known)}")
         if self.max_iter < 1 or self.max_votes < 1 or not self.margin >= 0.0:
             raise LossError("max_iter and max_votes must be 1 or more, the margin 0 or more")
-        scale = spread(data.X, weight_of_rows(data)) if self.standardize else np.ones(data.n_features)
+        scale = feature_scale(data.X, weight_of_rows(data), self.standardize)
         rows, entries, path = rows_of(data.X, scale), pair_entries(data), Path(data.n_features, self.max_votes)
         credit, own = np.empty(0), np.empty(0)
         if data.preferences is None:

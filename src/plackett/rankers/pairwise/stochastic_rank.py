@@ -17,7 +17,7 @@ from plackett.data.files import NATIVE, TABLES, format_of
 from plackett.data.letor.read import check_chunk_bytes, read_letor_chunks
 from plackett.data.letor.source import is_regular
 from plackett.data.mapped import query_blocks
-from plackett.data.moments import spread, weight_of_rows
+from plackett.data.moments import feature_scale, weight_of_rows
 from plackett.data.native import open_dataset
 from plackett.rankers.binary_labels import check_relevance
 from plackett.rankers.pairwise._drawn_examples import DrawnExamples, check_count
@@ -25,6 +25,7 @@ from plackett.rankers.pairwise.stochastic.descent import Descent, parameters
 from plackett.rankers.pairwise.stochastic.learners import LEARNERS, RATES, PairLearner
 from plackett.rankers.pairwise.stochastic.loops import LOOPS, Draws, make_draws
 from plackett.rankers.pairwise.stochastic.streaming import Survey
+from plackett.rankers.validation import validation_data
 from plackett.scorers.linear import LinearScorer
 from plackett.solvers.monitor import Monitor
 from plackett.solvers.training_vectors import rows_of
@@ -183,7 +184,7 @@ class StochasticRank(DrawnExamples):
             survey.add(block, self._draws(block))
             n_features = block.n_features
         assert n_features is not None
-        valid = self._validation(eval_set, eval_qid, eval_group, n_features)
+        valid = validation_data(self.check_data, eval_set, eval_qid, eval_group, n_features)
         monitor = self.make_monitor(valid)
         descent = self._descent(survey.scale if self.standardize else np.ones(n_features))
         learner, settings = self._learner()
@@ -255,8 +256,7 @@ class StochasticRank(DrawnExamples):
         )
 
     def _begin(self, data: RankingDataset) -> Descent:
-        scale = np.ones(data.n_features)
-        return self._descent(spread(data.X, weight_of_rows(data)) if self.standardize else scale)
+        return self._descent(feature_scale(data.X, weight_of_rows(data), self.standardize))
 
     def _descent(self, scale: np.ndarray) -> Descent:
         return Descent(scale.size, scale, int(np.random.default_rng(self.random_state).integers(2**63)))

@@ -13,7 +13,7 @@ from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.data.mapped import row_array, row_blocks, take_rows
-from plackett.data.moments import spread, weight_of_rows
+from plackett.data.moments import feature_scale, weight_of_rows
 from plackett.data.parts import counted, labels_that_occur, per_row, rows_where, values_at
 from plackett.rankers.base import Ranker
 from plackett.scorers.kernel import KERNELS, KernelScorer
@@ -96,7 +96,7 @@ class OrdinalSVM(Ranker):
         name = type(self).__name__
         self.grades_, grade, weight, counted = grades_of(data, name)
         n_grades = self.grades_.size
-        scale = spread(data.X, weight_of_rows(data)) if self.standardize else np.ones(data.n_features)
+        scale = feature_scale(data.X, weight_of_rows(data), self.standardize)
         X = data.X if counted is None else take_rows(data.X, counted)
         linear = self.kernel == "linear"
         rows, middle = _scaled_and_centred(X, scale) if linear else (dense(X) / scale, None)

@@ -11,7 +11,7 @@ from plackett._base.errors import DataError
 from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
-from plackett.data.moments import spread
+from plackett.data.moments import feature_scale
 from plackett.rankers.base import Ranker
 from plackett.rankers.binary_labels import balanced, check_relevance
 from plackett.scorers.kernel import KERNELS, KernelScorer
@@ -84,7 +84,7 @@ class KernelSVM(Ranker):
         weight = data.row_weight
         counts = (data.labels >= 0) & (weight > 0)
         side = np.where(data.labels[counts] >= self.rel, 1, -1)
-        scale = spread(data.X, weight) if self.standardize else np.ones(data.n_features)
+        scale = feature_scale(data.X, weight, self.standardize)
         gamma = 1.0 / data.n_features if self.gamma is None else self.gamma
         support, weights, intercept = np.empty((0, data.n_features)), np.empty(0), 0.0
         with monitor.training(1, "SVM"):

@@ -11,7 +11,7 @@ import numpy as np
 from plackett._base.errors import DataError, PlackettWarning
 from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
-from plackett.data.moments import spread, weight_of_rows
+from plackett.data.moments import feature_scale, weight_of_rows
 from plackett.data.parts import all_rows, counted, parts, per_row, rows_where
 from plackett.rankers.base import Ranker
 from plackett.rankers.binary_labels import check_relevance
@@ -76,7 +76,7 @@ class PointwiseSVM(Ranker):
         if not (0 < self.C < np.inf and 0 < self.tol < np.inf):
             raise DataError(f"C={self.C}, tol={self.tol}; give positive numbers")
         rows = rows_where(data, counted)
-        scale = spread(data.X, weight_of_rows(data)) if self.standardize else np.ones(data.n_features)
+        scale = feature_scale(data.X, weight_of_rows(data), self.standardize)
         side = per_row(data, lambda part: np.where(part.labels >= self.rel, 1.0, -1.0))
         weights, closed = np.zeros(data.n_features + 1), True
         with monitor.training(1, "SVM"):

@@ -91,6 +91,10 @@ class UsesQueryFeatures(Ranker):
 class QueryDependent(UsesQueryFeatures, Wrapper):
     """Base class of rankers around another ranker that look at features of the query."""
 
+    _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
+    # neighbours, classes and components are those of the queries, whatever they weigh; an interrupt ends a member
+    _test_skips: ClassVar[tuple[str, ...]] = ("interrupt", "query_weight")
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LocalRankers(QueryDependent):
@@ -206,12 +210,6 @@ class LocalRankers(QueryDependent):
     def settled(self) -> dict[str, Any]:
         """The share of the global ranker that was chosen."""
         return super().settled() | {"shrink": self.shrink_}
-
-    @property
-    def members_(self) -> list[Ranker]:
-        """The trained rankers, the global one first."""
-        self.check_fitted()
-        return list(self.scorer_.members)
 
     def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
         return super()._card(data, monitor) | {

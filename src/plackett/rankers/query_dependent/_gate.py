@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from plackett.solvers.quasi_newton import quasi_newton
+
 
 def log_loss(
     flat: np.ndarray, z: np.ndarray, targets: np.ndarray, weight: np.ndarray, penalty: float
@@ -26,13 +28,9 @@ def fit_softmax(
     z: np.ndarray, targets: np.ndarray, weight: np.ndarray, penalty: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Weights (features × classes) and intercepts that minimise `log_loss`; targets are probabilities of classes."""
-    from scipy.optimize import minimize
-
     n_classes = targets.shape[1]
     start = np.zeros((z.shape[1] + 1) * n_classes)
-    solution = minimize(
-        log_loss, start, args=(z, targets, weight, penalty), jac=True, method="L-BFGS-B", options={"maxiter": 500}
-    )
+    solution = quasi_newton(lambda flat: log_loss(flat, z, targets, weight, penalty), start, maxiter=500)
     table = solution.x.reshape(-1, n_classes)
     return np.ascontiguousarray(table[:-1]), table[-1].copy()
 

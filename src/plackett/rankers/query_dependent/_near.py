@@ -8,11 +8,12 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
-from plackett.data.moments import spread
+from plackett.data.moments import feature_scale
 from plackett.models.linear import Linear, train_near
 from plackett.rankers.base import GradientTrained, Ranker
 from plackett.rankers.pairwise.linear_svm import LinearPairSVM
 from plackett.scorers.linear import LinearScorer
+from plackett.solvers.quasi_newton import quasi_newton
 
 
 def near(member: Ranker, data: RankingDataset, overall: Ranker, rho: float) -> Ranker:
@@ -40,9 +41,7 @@ def near(member: Ranker, data: RankingDataset, overall: Ranker, rho: float) -> R
 
 def _near_svm(member: LinearPairSVM, data: RankingDataset, overall: LinearScorer, rho: float) -> LinearScorer:
     """½‖w‖² + C Σ ξ² + ρ/2 ‖w − w_g‖² over the weights of the scaled features."""
-    from scipy.optimize import minimize
-
-    scale = spread(data.X, data.row_weight) if member.standardize else np.ones(data.n_features)
+    scale = feature_scale(data.X, data.row_weight, member.standardize)
     pairs = member.make_pairs(data)
     centre = overall.weights[:, 0] * scale
 
@@ -51,7 +50,5 @@ def _near_svm(member: LinearPairSVM, data: RankingDataset, overall: LinearScorer
         value = 0.5 * w @ w + member.C * total + 0.5 * rho * ((w - centre) @ (w - centre))
         return float(value), w + member.C * (data.X.T @ slope) / scale + rho * (w - centre)
 
-    optimum = minimize(
-        objective, centre, jac=True, method="L-BFGS-B", options={"maxiter": member.max_iter, "ftol": 1e-12}
-    )
+    optimum = quasi_newton(objective, centre, maxiter=member.max_iter, ftol=1e-12)
     return LinearScorer((optimum.x / scale)[:, None], np.zeros(1))

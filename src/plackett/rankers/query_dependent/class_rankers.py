@@ -60,10 +60,7 @@ class ClassRankers(LocalRankers):
     """
 
     search_space: ClassVar[SearchSpace] = {"n_classes": (2, 4), "routing": ("hard", "soft")}
-    _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
     _test_variants: ClassVar[tuple[dict[str, Any], ...]] = ({"routing": "soft"},)
-    # classes are found by a draw of queries, where weights are not copies; an interrupt ends a member
-    _test_skips: ClassVar[tuple[str, ...]] = ("interrupt", "query_weight")
 
     routing: str = "hard"
     n_classes: int = 2

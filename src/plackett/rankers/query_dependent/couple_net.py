@@ -19,6 +19,7 @@ from plackett.rankers.query_dependent._base import UsesQueryFeatures
 from plackett.scorers._products import block_sums, table_times
 from plackett.scorers.couple_net import CoupleNetScorer
 from plackett.solvers.monitor import Monitor
+from plackett.solvers.quasi_newton import quasi_newton
 
 __all__ = ["CoupleNet"]
 
@@ -106,32 +107,18 @@ class CoupleNet(UsesQueryFeatures):
         self.scorer_ = self._minimised(layers, query_map, monitor)
 
     def _minimised(self, layers: Layers, query_map: Any, monitor: Monitor) -> CoupleNetScorer:
-        from scipy.optimize import minimize
-
-        start = layers.start(np.random.default_rng(self.random_state))
-        best = start
-
         def scorer(flat: np.ndarray) -> CoupleNetScorer:
             documents, queries = layers.unpack(flat)
             return CoupleNetScorer(query_map, documents / layers.scale[:, None], queries.copy())
 
-        def callback(flat: np.ndarray) -> None:
-            nonlocal best
-            candidate = scorer(flat)
-            keep, stop = monitor.judge(
-                lambda valid: candidate.predict(
-                    valid.X, valid.offsets, self.n_jobs, query_features=valid.query_features
-                )
-            )
-            if keep:
-                best = flat.copy()
-            if stop:
-                raise StopIteration
+        def stop(flat: np.ndarray) -> bool:
+            return monitor.keep(scorer(flat))
 
+        start = layers.start(np.random.default_rng(self.random_state))
         options = {"maxiter": self.max_iter, "ftol": self.tol * 1e-2, "gtol": self.tol, "maxls": 40}
         with monitor.training(self.max_iter, "CoupleNet · L-BFGS"):
-            minimize(layers.objective, start, jac=True, method="L-BFGS-B", callback=callback, options=options)
-        return scorer(best)
+            quasi_newton(layers.objective, start, stop, **options)
+        return monitor.best or scorer(start)
 
 
 class Layers:

@@ -20,6 +20,7 @@ from plackett.rankers.gradient_ranker import GradientRanker
 from plackett.rankers.query_dependent._base import UsesQueryFeatures
 from plackett.rankers.query_dependent._losses import MixedLoss, TopLoss
 from plackett.solvers.monitor import Monitor, SilentMonitor
+from plackett.solvers.quasi_newton import quasi_newton
 
 __all__ = ["IntentRanker"]
 
@@ -121,8 +122,6 @@ class IntentRanker(UsesQueryFeatures, GradientRanker):
 
     def _learned(self, data: RankingDataset, share: np.ndarray, loss: Loss, model: Model) -> np.ndarray:
         """The share of each query after a few turns of training ranker and gate."""
-        from scipy.optimize import minimize
-
         assert isinstance(loss, MixedLoss)
         if not loss.has_value:
             raise DataError(f"intent='learned' needs a loss with a value; {self.loss} has only a gradient")
@@ -136,8 +135,8 @@ class IntentRanker(UsesQueryFeatures, GradientRanker):
             scorer = model.train(loss, _with_share(data, share), SilentMonitor(), None)
             scores = per_row(data, partial(_scores, scorer, self.n_jobs))
             parts = np.stack([one.evaluate(one.check(scores))[0] for one in bound], axis=1)
-            arguments = z, parts, weight, self.prior, self.prior_strength
-            optimum = minimize(gate_objective, gate, args=arguments, jac=True, method="L-BFGS-B")
+            known = z, parts, weight, self.prior, self.prior_strength
+            optimum = quasi_newton(lambda gate, known=known: gate_objective(gate, *known), gate)
             gate, share = optimum.x, 1.0 / (1.0 + np.exp(-z @ optimum.x))
             values.append(optimum.fun)
         self.gate_, self.losses_ = gate, np.array(values)

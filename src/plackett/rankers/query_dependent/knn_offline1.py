@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import numpy as np
 
@@ -33,10 +32,6 @@ class KNNOffline1(KNNOffline2):
     ----------
     Geng, Liu, Qin, Arnold, Li, Shum: Query dependent ranking using k-nearest neighbor. SIGIR 2008.
     """
-
-    _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression", "k": 0.75}
-    # a query of weight 2 is one neighbour; an interrupt ends a member, not a round
-    _test_skips: ClassVar[tuple[str, ...]] = ("interrupt", "query_weight")
 
     def _router(self, points: np.ndarray, member: np.ndarray, near: np.ndarray) -> Router:
         return OverlapRouter(points, member, near)

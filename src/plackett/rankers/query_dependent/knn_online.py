@@ -48,8 +48,6 @@ class KNNOnline(QueryDependent):
 
     search_space: ClassVar[SearchSpace] = {"k": (0.1, 0.25, 0.5)}
     _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression", "k": 0.75}
-    # a query of weight 2 is one neighbour; an interrupt ends a member, not a round
-    _test_skips: ClassVar[tuple[str, ...]] = ("interrupt", "query_weight")
 
     k: float = 0.3
     max_models: int = 1000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -53,9 +53,6 @@ class SubspaceClusters(ClusterRankers):
     """
 
     search_space: ClassVar[SearchSpace] = {"n_clusters": (2, 4, 8), "n_components": (1, 2, 4)}
-    _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
-    # a query of weight 2 is one query of a cluster; an interrupt ends a member, not a round
-    _test_skips: ClassVar[tuple[str, ...]] = ("interrupt", "query_weight")
 
     n_clusters: int = 2
     n_components: int = 2

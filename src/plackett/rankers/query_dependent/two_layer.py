@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -54,9 +54,6 @@ class TwoLayer(QueryDependent):
     """
 
     search_space: ClassVar[SearchSpace] = {"n_components": (1, 2, 4, 8)}
-    _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
-    # components are those of the queries, whatever they weigh; an interrupt ends a member
-    _test_skips: ClassVar[tuple[str, ...]] = ("interrupt", "query_weight")
 
     n_components: int | None = 4
 

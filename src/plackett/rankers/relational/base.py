@@ -49,8 +49,7 @@ class WrapsRanker(Wrapper):
     @property
     def base_(self) -> Ranker:
         """The trained ranker inside."""
-        self.check_fitted()
-        return self.scorer_.members[0]  # type: ignore[no-any-return]
+        return self.members_[0]
 
     def refits(self) -> bool:
         """Whether the final model is also trained on the validation data."""
@@ -132,7 +131,6 @@ class RelationalWrapper(WrapsRanker):
         The strength.
     """
 
-    allow_nan: ClassVar[bool]
     search_space: ClassVar[SearchSpace] = {"beta": Real(0.01, 10.0, log=True)}
 
     relation: Any = "similarity"

@@ -26,6 +26,7 @@ from plackett.scorers.continuous_crf import ContinuousCRFScorer, Terms
 from plackett.scorers.linear import LinearScorer
 from plackett.scorers.relations.lookup import relation_of
 from plackett.solvers.monitor import Monitor
+from plackett.solvers.quasi_newton import quasi_newton
 
 __all__ = ["ContinuousCRF"]
 
@@ -121,8 +122,6 @@ class ContinuousCRF(Ranker):
         return similar, parents
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
-        from scipy.optimize import minimize
-
         if not (self.alpha >= 0 and np.isfinite(self.alpha)):
             raise DataError(f"alpha={self.alpha}; give a penalty of 0 or more")
         members = [clone(ranker) for ranker in self.parts()]
@@ -146,20 +145,18 @@ class ContinuousCRF(Ranker):
             far = log - start
             return 0.5 * self.alpha * float(far @ far) - value / total, self.alpha * far - gradient / total
 
-        def callback(log: np.ndarray) -> None:
+        def stop(log: np.ndarray) -> bool:
             parts = function.split(np.exp(log))
-            better, stop = monitor.judge(lambda _: valid_terms.mean(valid @ parts[0], *parts))
+            better, enough = monitor.judge(lambda _: valid_terms.mean(valid @ parts[0], *parts))
             if better:
                 best[:] = log
-            if stop:
-                raise StopIteration
+            return enough
 
         bounds = [(center - 12.0, center + 12.0) for center in start]
-        options = {"maxiter": self.max_iter, "ftol": self.tol, "gtol": 1e-7}
         with monitor.training(self.max_iter, "ContinuousCRF"):
-            minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, callback=callback, options=options)
+            quasi_newton(objective, start, stop, bounds=bounds, maxiter=self.max_iter, ftol=self.tol, gtol=1e-7)
             if monitor.n_rounds == 0:  # there was nothing to do
-                callback(start)
+                stop(start)
         alpha, beta, gamma = function.split(np.exp(best))
         estimate = self._estimate(members, slope, intercept, alpha / alpha.sum(), data)
         self.scorer_ = ContinuousCRFScorer(

@@ -21,6 +21,7 @@ from plackett.scorers.relations.functions import QuadraticFunction, lift
 from plackett.scorers.relations.laplacian import STRONGEST, Laplacian
 from plackett.scorers.relations.lookup import is_strength, parsed, relation_of
 from plackett.solvers.monitor import Monitor, SilentMonitor
+from plackett.solvers.quasi_newton import quasi_newton
 
 __all__ = ["RelationalRanker"]
 
@@ -71,7 +72,6 @@ class RelationalRanker(WrapsRanker):
     Qin, Liu, Zhang, Wang, Xiong, Li: Learning to rank relational objects and its application to web search. WWW 2008.
     """
 
-    allow_nan: ClassVar[bool]
     search_space: ClassVar[SearchSpace] = {"learn": (0, 1)}
     _test_settings: ClassVar[dict[str, Any]] = {"similar": {Neighbours(k=2): 0.05}, "parents": {Neighbours(k=1): 0.02}}
     _test_variants: ClassVar[tuple[dict[str, Any], ...]] = ({"learn": 1, "parents": None},)
@@ -137,8 +137,6 @@ class RelationalRanker(WrapsRanker):
 
     def _learned(self, base: Ranker, data: RankingDataset, start: np.ndarray) -> np.ndarray:
         """The strengths that minimise the loss for fixed scores f, over their logarithms."""
-        from scipy.optimize import minimize
-
         loss = base.make_loss().settle(data)  # type: ignore[attr-defined]
         if not loss.has_value:
             raise DataError(f"learn={self.learn} needs a loss with a value; {loss} is only a gradient")
@@ -158,15 +156,8 @@ class RelationalRanker(WrapsRanker):
             return float(losses.sum()) / total, strengths * np.array(slope) / total
 
         low, high = np.log(_BOUNDS)
-        optimum = minimize(
-            objective,
-            np.log(np.clip(start, *_BOUNDS)),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[(low, high)] * start.size,
-            options={"maxiter": 50},
-        )
-        return np.exp(optimum.x)
+        bounds = [(low, high)] * start.size
+        return np.exp(quasi_newton(objective, np.log(np.clip(start, *_BOUNDS)), bounds=bounds, maxiter=50).x)
 
 
 def _name(number: int) -> str:

@@ -53,7 +53,6 @@ class ScorePropagation(WrapsRanker):
     Qin, Liu, Zhang, Chen, Ma: A study of relevance propagation for web search. SIGIR 2005.
     """
 
-    allow_nan: ClassVar[bool]
     search_space: ClassVar[SearchSpace] = {"alpha": Real(0.1, 1.0)}
     _test_settings: ClassVar[dict[str, Any]] = {"relation": Neighbours(k=2), "alpha": 0.8}
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
+
+import numpy as np
 
 from plackett.data.dataset import RankingDataset
+from plackett.data.preferences import Preferences
+from plackett.data.weights import given_or_ones
 from plackett.rankers.wrapper import SingleMember
 from plackett.solvers.monitor import Monitor
 
@@ -25,6 +29,8 @@ class SemiSupervised(SingleMember):
     unlabelled_helps_
         Whether the unlabelled documents improved `eval_measure` on the validation data; None if unknown.
     """
+
+    _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
 
     fallback: bool = True
 
@@ -59,3 +65,24 @@ class SemiSupervised(SingleMember):
         if self.unlabelled_helps_ is not None:
             extra |= {"labelled alone": monitor.history[0], "with unlabelled": monitor.history[1]}
         return super()._card(data, monitor) | {"documents": labels | extra}
+
+
+def with_labels(data: RankingDataset, labels: np.ndarray, weight: float) -> RankingDataset | None:
+    """The data with automatic labels of this weight; None if there are none."""
+    automatic = (labels >= 0) & (data.labels < 0)
+    if not automatic.any():
+        return None
+    own = given_or_ones(data.sample_weight, data.n_rows)
+    return data.replace(y=labels, sample_weight=np.where(automatic, weight, 1.0) * own)
+
+
+def with_pairs(data: RankingDataset, human: Preferences, pairs: Preferences, share: float) -> RankingDataset:
+    """The data with the pairs of their labels and others, whose weights are multiplied by a share."""
+    assert pairs.weight is not None
+    both = Preferences(
+        np.concatenate([human.winner, pairs.winner]),
+        np.concatenate([human.loser, pairs.loser]),
+        None,
+        np.concatenate([np.ones(len(human)), share * pairs.weight]),
+    )
+    return data.replace(preferences=both)

@@ -10,8 +10,7 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
-from plackett.data.weights import given_or_ones
-from plackett.rankers.semi_supervised._base import SemiSupervised
+from plackett.rankers.semi_supervised._base import SemiSupervised, with_labels
 from plackett.rankers.semi_supervised._neighbours import check_neighbours, is_count, list_neighbours, scaled
 
 __all__ = ["GraphPropagation"]
@@ -62,7 +61,6 @@ class GraphPropagation(SemiSupervised):
     """
 
     search_space: ClassVar[SearchSpace] = {"n_neighbors": (3, 5, 10), "kappa": (0.0, 0.1, 1.0)}
-    _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
     _test_variants: ClassVar[tuple[dict[str, Any], ...]] = ({"kappa": 0.5},)
 
     n_neighbors: int = 5
@@ -83,12 +81,8 @@ class GraphPropagation(SemiSupervised):
         if self.n_neighbors == 0 or judged.all() or not judged.any():
             return None
         labels = self.labels(data)
-        automatic = (labels >= 0) & ~judged
-        self._more["automatic labels"] = int(automatic.sum())
-        if not automatic.any():
-            return None
-        own = given_or_ones(data.sample_weight, data.n_rows)
-        return data.replace(y=labels, sample_weight=np.where(automatic, self.weight, 1.0) * own)
+        self._more["automatic labels"] = int(((labels >= 0) & ~judged).sum())
+        return with_labels(data, labels, self.weight)
 
     def labels(self, data: RankingDataset) -> np.ndarray:
         """Human labels, automatic labels where propagation reaches, and −1 elsewhere."""

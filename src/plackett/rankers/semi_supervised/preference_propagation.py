@@ -11,7 +11,7 @@ from plackett._base.errors import DataError
 from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.preferences import Preferences
-from plackett.rankers.semi_supervised._base import SemiSupervised
+from plackett.rankers.semi_supervised._base import SemiSupervised, with_pairs
 from plackett.rankers.semi_supervised._neighbours import check_neighbours, list_neighbours, scaled
 
 __all__ = ["PreferencePropagation"]
@@ -70,15 +70,7 @@ class PreferencePropagation(SemiSupervised):
         self._more["propagated pairs"] = len(pairs)
         if len(pairs) == 0:
             return None
-        human = Preferences.from_labels(data, margin=False)
-        assert pairs.weight is not None
-        both = Preferences(
-            np.concatenate([human.winner, pairs.winner]),
-            np.concatenate([human.loser, pairs.loser]),
-            None,
-            np.concatenate([np.ones(len(human)), self.weight * pairs.weight]),
-        )
-        return data.replace(preferences=both)
+        return with_pairs(data, Preferences.from_labels(data, margin=False), pairs, self.weight)
 
 
 def propagated_pairs(data: RankingDataset, n_neighbors: int, metric: str, threshold: float = 0.0) -> Preferences:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
-from plackett.data.weights import given_or_ones
-from plackett.rankers.semi_supervised._base import SemiSupervised
+from plackett.rankers.semi_supervised._base import SemiSupervised, with_labels
 from plackett.rankers.semi_supervised._neighbours import check_neighbours, list_neighbours, scaled
 
 __all__ = ["SimilarityPropagation"]
@@ -52,7 +51,6 @@ class SimilarityPropagation(SemiSupervised):
     """
 
     search_space: ClassVar[SearchSpace] = {"n_neighbors": (1, 2, 4), "weight": (0.1, 0.3, 1.0)}
-    _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
 
     n_neighbors: int = 1
     metric: str = "euclidean"
@@ -64,12 +62,8 @@ class SimilarityPropagation(SemiSupervised):
         if not 0.0 < self.weight < np.inf:
             raise DataError(f"weight={self.weight}; give a number above 0")
         labels = propagated_labels(data, self.n_neighbors, self.metric, self.threshold)
-        automatic = (labels >= 0) & (data.labels < 0)
-        self._more["automatic labels"] = int(automatic.sum())
-        if not automatic.any():
-            return None
-        own = given_or_ones(data.sample_weight, data.n_rows)
-        return data.replace(y=labels, sample_weight=np.where(automatic, self.weight, 1.0) * own)
+        self._more["automatic labels"] = int(((labels >= 0) & (data.labels < 0)).sum())
+        return with_labels(data, labels, self.weight)
 
 
 def propagated_labels(data: RankingDataset, n_neighbors: int, metric: str, threshold: float = 0.0) -> np.ndarray:

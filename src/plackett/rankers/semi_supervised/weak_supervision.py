@@ -14,7 +14,7 @@ from plackett.data.dense import dense
 from plackett.data.preferences import Preferences
 from plackett.data.weights import given_or_ones
 from plackett.rankers.query_dependent.features import column_number
-from plackett.rankers.semi_supervised._base import SemiSupervised
+from plackett.rankers.semi_supervised._base import SemiSupervised, with_pairs
 
 __all__ = ["WeakSupervision"]
 
@@ -87,13 +87,7 @@ class WeakSupervision(SemiSupervised):
             return None
         assert pairs.weight is not None
         share = self.trade_off * max(len(human), 1) / float(pairs.weight.sum())
-        both = Preferences(
-            np.concatenate([human.winner, pairs.winner]),
-            np.concatenate([human.loser, pairs.loser]),
-            None,
-            np.concatenate([np.ones(len(human)), share * pairs.weight]),
-        )
-        return data.replace(preferences=both)
+        return with_pairs(data, human, pairs, share)
 
     def _with_labels(self, data: RankingDataset, scores: np.ndarray, weak: np.ndarray) -> RankingDataset:
         judged = data.labels >= 0

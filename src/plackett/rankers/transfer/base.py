@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -38,6 +38,8 @@ class TransferRanker(SingleMember):
     negative_transfer_
         Whether the target alone was at least as good on the validation data; None without validation data or source.
     """
+
+    _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
 
     fallback: bool = True
 
@@ -130,10 +132,6 @@ class TransferRanker(SingleMember):
             transfer |= {"target alone": monitor.history[0], "transfer": monitor.history[1]}
             transfer["kept"] = "target alone" if self.negative_transfer_ else "transfer"
         return card | {"transfer": transfer}
-
-    def settled(self) -> dict[str, Any]:
-        """Parameters for retraining without validation data; whether to fall back is left to the user."""
-        return super().settled()
 
 
 def agreement(data: RankingDataset, scores: np.ndarray) -> tuple[Preferences, np.ndarray]:

@@ -60,7 +60,6 @@ class BoostingTransfer(TransferRanker):
     """
 
     search_space: ClassVar[SearchSpace] = {"mode": ("continue", "interpolate"), "share": (0.25, 0.5, 0.75)}
-    _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
     _usual_base: ClassVar[str] = "LambdaMART"
 
     mode: str = "continue"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from plackett.data.dataset import RankingDataset
 from plackett.rankers.base import Ranker
@@ -32,8 +32,6 @@ class CombinedTransfer(FeatureTransfer):
     ----------
     Liu: Learning to rank for information retrieval. Springer 2011, section 9.3.
     """
-
-    _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
 
     def _kept(self, sources: dict[Any, RankingDataset], alone: Ranker) -> dict[Any, RankingDataset]:
         kept, self.agreement_ = agreeing(sources, alone, self.base_ranker())

@@ -68,7 +68,6 @@ class FeatureTransfer(TransferRanker):
     """
 
     search_space: ClassVar[SearchSpace] = {"source_weight": Real(0.05, 1.0, log=True), "epsilon": (0.01, 0.1)}
-    _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
 
     n_sweeps: int = 5
     epsilon: float = 0.05

@@ -56,7 +56,6 @@ class ImportanceTransfer(TransferRanker):
     """
 
     search_space: ClassVar[SearchSpace] = {"delta": ("precision", None), "eta": ("logistic", None)}
-    _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
 
     eta: str | None = "logistic"
     delta: str | None = None

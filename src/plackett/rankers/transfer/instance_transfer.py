@@ -52,7 +52,6 @@ class InstanceTransfer(TransferRanker):
     """
 
     search_space: ClassVar[SearchSpace] = {"include_target": (True, False)}
-    _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
 
     include_target: bool = True
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -34,8 +34,6 @@ class MultiTask(FeatureTransfer):
     ----------
     Argyriou, Evgeniou, Pontil: Convex multi-task feature learning. Machine Learning 2008.
     """
-
-    _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
 
     def fit(
         self, X: Any, y: Any = None, *, source: Any = None, domain: Any = None, target: Any = None, **arguments: Any

@@ -40,7 +40,6 @@ class PooledTransfer(TransferRanker):
     """
 
     search_space: ClassVar[SearchSpace] = {"source_weight": Real(0.01, 1.0, log=True)}
-    _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
 
     source_weight: float = 1.0
 

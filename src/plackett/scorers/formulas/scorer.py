@@ -7,8 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.cached import cached_property
 from plackett._base.errors import DataError
 from plackett.scorers.base import Scorer, Size
+from plackett.scorers.fields import array, number
 from plackett.scorers.formulas.machine import by_column, evaluate
 from plackett.scorers.formulas.program import Program
 
@@ -23,8 +25,19 @@ class FormulaScorer(Scorer):
     """Scores are the values of a formula; stored as codes and constants, which are checked and never executed."""
 
     kind: ClassVar[str] = "formulas"
-    program: Program
-    n_features: int
+    code: np.ndarray = array("nodes", np.int32)
+    constants: np.ndarray = array("nodes", finite=False)  # checked as those of a program
+    n_features: int = number()
+
+    @classmethod
+    def of(cls, program: Program, n_features: int) -> FormulaScorer:
+        """The scorer of a formula for tables of this many features."""
+        return cls(*program.arrays(), n_features)
+
+    @cached_property
+    def program(self) -> Program:
+        """The formula."""
+        return Program(tuple(self.code.tolist()), tuple(self.constants.tolist()))
 
     @property
     def size(self) -> Size:
@@ -44,21 +57,6 @@ class FormulaScorer(Scorer):
             scores[rows] = evaluate([compact], by_column(X[rows], used), n_jobs)[0]
         return scores
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The scorer as named arrays."""
-        code, constants = self.program.arrays()
-        return {"code": code, "constants": constants, "n_features": np.array([self.n_features], np.int64)}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> FormulaScorer:
-        """The scorer that `to_arrays` wrote."""
-        code, constants, n_features = (np.array(arrays.get(name)) for name in ("code", "constants", "n_features"))
-        if code.dtype != np.int32 or constants.dtype != np.float64 or n_features.dtype != np.int64:
-            raise DataError("the formula is damaged: its arrays have the wrong types")
-        if code.ndim != 1 or constants.shape != code.shape or n_features.shape != (1,):
-            raise DataError(
-                f"a formula of codes {code.shape}, constants {constants.shape} and sizes {n_features.shape}"
-            )
-        program = Program(tuple(code.tolist()), tuple(constants.tolist()))
-        program.check(int(n_features[0]))
-        return cls(program, int(n_features[0]))
+    def check(self) -> None:
+        """The formula must be complete, and use features that are there."""
+        self.program.check(self.n_features)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._kernels.kernel import kernel
+from plackett._kernels.kernel import kernel, template
 from plackett.rankers.pairwise.stochastic.loops import RELEVANT, Draws, draw
 from plackett.solvers.training_vectors import TrainingRows, ask_for, difference, measure, signed, squared_length
 
@@ -150,3 +150,20 @@ def move(shrink, add, n, product, square, dense, settings, v, u, numbers, exampl
     numbers[NORM] = max(norm, 0.0)
     numbers[FACTOR] = factor
     numbers[SUM] += factor
+
+
+@template
+def step(product, margin, square, norm, rate, settings):
+    """Stands for the formula of a learner: the factor of the weights, and how much of the example is added to them."""
+    raise NotImplementedError
+
+
+@template
+def run(first, second, margin, values, columns, pointers, inverse, settings, v, u, numbers, example, indices, scratch):
+    """A step for each example, as far as ``step`` says."""
+    for i in range(first.size):
+        n, product, square, rate = take(
+            i, first, second, values, columns, pointers, inverse, settings, v, numbers, example, indices, scratch
+        )
+        shrink, add = step(product, margin[i], square, numbers[NORM], rate, settings)
+        move(shrink, add, n, product, square, columns.size == 0, settings, v, u, numbers, example, indices)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from plackett._kernels.kernel import kernel_from
 from plackett.rankers.pairwise.stochastic import hinge, logistic, margin_perceptron, passive_aggressive, romma
+from plackett.rankers.pairwise.stochastic.descent import run
 
 
 class PairLearner(NamedTuple):
@@ -21,15 +23,17 @@ class PairLearner(NamedTuple):
     needs_length: bool = False
 
 
+_HINGE, _LOGISTIC = (kernel_from(run, step=learner.step) for learner in (hinge, logistic))
+
 #: As sofia-ml calls them.
 LEARNERS = {
-    "pegasos": PairLearner(hinge.run, projected=True),
-    "sgd-svm": PairLearner(hinge.run),
-    "passive-aggressive": PairLearner(passive_aggressive.run, needs_length=True),
-    "margin-perceptron": PairLearner(margin_perceptron.run, rate="constant"),
-    "romma": PairLearner(romma.run, needs_length=True),
-    "logreg-pegasos": PairLearner(logistic.run, margin=0.0, projected=True),
-    "logreg": PairLearner(logistic.run, margin=0.0),
+    "pegasos": PairLearner(_HINGE, projected=True),
+    "sgd-svm": PairLearner(_HINGE),
+    "passive-aggressive": PairLearner(kernel_from(run, step=passive_aggressive.step), needs_length=True),
+    "margin-perceptron": PairLearner(kernel_from(run, step=margin_perceptron.step), rate="constant"),
+    "romma": PairLearner(kernel_from(run, step=romma.step), needs_length=True),
+    "logreg-pegasos": PairLearner(_LOGISTIC, margin=0.0, projected=True),
+    "logreg": PairLearner(_LOGISTIC, margin=0.0),
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plackett._kernels.kernel import kernel
-from plackett.rankers.pairwise.stochastic.descent import EXTRA, NORM, move, take
+from plackett.rankers.pairwise.stochastic.descent import EXTRA
 
 
 @kernel(inline=True)
@@ -12,14 +12,3 @@ def step(product, margin, square, norm, rate, settings):
     if product >= margin or square == 0.0:
         return 1.0, 0.0
     return 1.0, min(settings[EXTRA], (margin - product) / square)
-
-
-@kernel
-def run(first, second, margin, values, columns, pointers, inverse, settings, v, u, numbers, example, indices, scratch):
-    """A step for each example."""
-    for i in range(first.size):
-        n, product, square, rate = take(
-            i, first, second, values, columns, pointers, inverse, settings, v, numbers, example, indices, scratch
-        )
-        shrink, add = step(product, margin[i], square, numbers[NORM], rate, settings)
-        move(shrink, add, n, product, square, columns.size == 0, settings, v, u, numbers, example, indices)
