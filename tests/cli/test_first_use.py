@@ -146,30 +146,6 @@ def test_an_experiment_rehearses_the_measures_and_our_rankers(started):
     assert ours.history_
 
 
-def test_trees_are_scored_while_the_second_process_trains(started, monkeypatch):
-    monkeypatch.setattr(first_use, "_score_with_trees", lambda: started.append("scored"))
-    for ranker in (pk.LambdaMART(), pk.ListNet()):
-        with first_use.rehearse_training(ranker, validate=False):
-            _compile_something()
-    assert [each for each in started if isinstance(each, str)] == [
-        *("scored", "waited", "killed", "waited"),
-        *("waited", "killed", "waited"),
-    ]
-
-
-def test_scoring_a_stump_uses_the_kernels_of_trained_trees(monkeypatch):
-    from plackett.scorers.trees.scoring import TreeKernels
-
-    ways = []
-    score = TreeKernels._by_masks
-    monkeypatch.setattr(TreeKernels, "_by_masks", lambda *args: (ways.append(args[1].dtype), score(*args)))
-    first_use._score_with_trees()
-    data = first_use._data()
-    pk.LambdaMART(n_estimators=3).fit(data).predict(data)
-    assert len(ways) > 1
-    assert len(set(ways)) == 1
-
-
 @pytest.mark.parametrize("last", ["RR", "alpha_nDCG@5"])  # made-up documents have no subtopics
 def test_the_last_of_several_measures_is_compiled_by_the_command_itself(started, monkeypatch, last):
     rehearsed = []

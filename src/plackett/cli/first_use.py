@@ -32,8 +32,7 @@ _ROUNDS = {"n_estimators": 3, "max_iter": 3, "max_epochs": 1, "generations": 1, 
 
 def rehearse_training(ranker: Any, *, validate: bool) -> contextlib.AbstractContextManager[None]:
     """A context to read data in: while kernels are compiled for that, so are those of the training, in parallel."""
-    trees = hasattr(ranker, "lightgbm_params")
-    return _in_parallel(_train, ranker, validate, meanwhile=_score_with_trees if trees else None)
+    return _in_parallel(_train, ranker, validate)
 
 
 def rehearse_evaluation(measures: Sequence[str], preset: str | None) -> contextlib.AbstractContextManager[None]:
@@ -118,19 +117,11 @@ def _train(ranker: Any, validate: bool) -> None:
     fit(ranker, _data(), _data() if validate else None)
 
 
-def _score_with_trees() -> None:
-    from plackett.scorers.trees.build import build_trees
-    from plackett.scorers.trees.scorer import TreeScorer
-
-    data = _data()
-    stump = build_trees(data.n_features, [1], [0], [0.0], [~0], [~1], [0.0, 1.0])
-    TreeScorer.of(stump).predict(data.X, data.offsets)
-
-
 def _experiment(rankers: list[Any], measures: list[str], preset: str | None) -> None:
     _evaluate(measures, preset)
     for ranker in rankers:
         _train(ranker, validate=True)
+        ranker.score_rows(_data())
 
 
 def _evaluate(measures: list[str], preset: str | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from plackett._kernels.kernel import kernel
-from plackett.data.strings import Strings
+from plackett.data.strings import Strings, copy_spans
 
 
 def frozen(array: np.ndarray) -> np.ndarray:
@@ -22,7 +22,7 @@ def cut_out(pieces: list[tuple[np.ndarray, np.ndarray]]) -> Strings:
     data = np.empty(offsets[-1], np.uint8)
     row = 0
     for text, spans in pieces:
-        _copy(frozen(text), spans, data, offsets[row:])
+        copy_spans(text, spans, data, offsets[row:])
         row += len(spans)
     return Strings(data, offsets)
 
@@ -32,15 +32,6 @@ def run_starts(ids: np.ndarray | Strings) -> np.ndarray:
     if isinstance(ids, Strings):
         return np.flatnonzero(_changes(frozen(ids.data), frozen(ids.offsets)))
     return np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
-
-
-@kernel
-def _copy(text, spans, out, offsets):
-    for i in range(spans.shape[0]):
-        start = spans[i, 0]
-        to = offsets[i]
-        for j in range(spans[i, 1] - start):
-            out[to + j] = text[start + j]
 
 
 @kernel
