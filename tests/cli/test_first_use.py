@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from multiprocessing import get_all_start_methods
 
 import pytest
 
@@ -19,13 +20,13 @@ def started(monkeypatch):
     tasks = []
 
     class Process:
-        def wait(self, seconds=None):
+        def join(self, seconds=None):
             tasks.append("waited")
 
         def kill(self):
             tasks.append("killed")
 
-    def start(task, *args):
+    def start(method, task, *args):
         tasks.append((task.__name__, *args))
         return Process()
 
@@ -60,7 +61,7 @@ def test_a_rehearsal_starts_at_once_and_only_once_on_a_new_machine(started, monk
 
 
 def test_the_command_goes_on_where_no_process_can_be_started(started, monkeypatch):
-    def start(task, *args):
+    def start(method, task, *args):
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
     monkeypatch.setattr(first_use, "_start", start)
@@ -129,9 +130,12 @@ def test_training_is_rehearsed_with_few_rounds(ranker, validate):
     assert len(ranker.history_) == (0 if not validate else 3)
 
 
-def test_the_second_process_ends_without_an_error():
-    assert first_use._start(first_use._evaluate, ["nDCG@10", "AP"], "letor3").wait(120) == 0
-    assert first_use._start(first_use._evaluate, ["no such measure"], None).wait(120) == 1
+@pytest.mark.parametrize("method", [each for each in ("fork", "spawn") if each in get_all_start_methods()])
+def test_the_second_process_ends_without_an_error(method):
+    for measures, code in ((["nDCG@10", "AP"], 0), (["no such measure"], 1)):
+        process = first_use._start(method, first_use._evaluate, measures, "letor3")
+        process.join(120)
+        assert process.exitcode == code
 
 
 def test_an_experiment_rehearses_the_measures_and_our_rankers(started):
