@@ -86,7 +86,8 @@ def _start(method: str, task: Callable[..., None], *args: Any) -> Any:
     """The second process: a copy of this one (fork), which has Numba loaded already, or a new one (spawn)."""
     if method == "fork":
         _load_compiler()
-    process = multiprocessing.get_context(method).Process(target=_work, args=(task, *args), daemon=True)
+    context: Any = multiprocessing.get_context(method)
+    process = context.Process(target=_work, args=(task, *args), daemon=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # Python counts threads of OpenBLAS, which only wait
         process.start()
