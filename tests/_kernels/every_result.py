@@ -34,7 +34,8 @@ def of_losses() -> Iterator[tuple[Any, Iterable[np.ndarray]]]:
             yield loss, losses.evaluate(loss, data, losses.random_scores(loss, data, rng))
 
 
-#: Rankers whose own solvers reorder sums; those of the others are in their losses.
+#: Rankers whose own solvers reorder sums (``fastmath``), for the quick tests; those of the others are in their losses.
+#: A new ranker is covered without being named: `of_rankers` fits all that there are (``make test-first``).
 OWN_SOLVERS = ("FRank", "OnlineRankSVM", "PRank", "PermuRank", "RankBoost", "RankSVM", "RankingPerceptron", "SVMNDCG")
 
 

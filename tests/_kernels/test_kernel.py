@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 from forks import Forks, afresh
-from plackett._kernels.kernel import kernel, n_threads, over_queries, ranges
+from plackett._kernels.cores import n_threads
+from plackett._kernels.kernel import kernel, over_queries, ranges
 
 
 @kernel

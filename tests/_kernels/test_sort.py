@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from plackett._kernels.sort import argsort_descending, largest_grade, order_of_groups, sort_descending
+from plackett._kernels.sort import argsort_descending, order_of_groups, sort_descending
 
 
 def _argsort(values):
@@ -48,10 +48,3 @@ def test_sort_descending_of_grades_and_of_real_labels(labels):
 def test_order_of_groups_is_a_stable_sort(group):
     offsets = np.concatenate(([0], np.cumsum(np.bincount(group, minlength=10))))
     assert order_of_groups(group, offsets).tolist() == np.argsort(group, kind="stable").tolist()
-
-
-@pytest.mark.parametrize(
-    ("labels", "grade"), [([0, 4, -2], 4), ([-1, -2], 0), ([0.5, 1], 64), ([63], 63), ([64], 64), ([], 0)]
-)
-def test_largest_grade(labels, grade):
-    assert largest_grade(np.array(labels, float)) == grade

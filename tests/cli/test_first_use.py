@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from multiprocessing import get_all_start_methods
 
 import pytest
 
@@ -19,13 +20,13 @@ def started(monkeypatch):
     tasks = []
 
     class Process:
-        def wait(self, seconds=None):
+        def join(self, seconds=None):
             tasks.append("waited")
 
         def kill(self):
             tasks.append("killed")
 
-    def start(task, *args):
+    def start(method, task, *args):
         tasks.append((task.__name__, *args))
         return Process()
 
@@ -60,7 +61,7 @@ def test_a_rehearsal_starts_at_once_and_only_once_on_a_new_machine(started, monk
 
 
 def test_the_command_goes_on_where_no_process_can_be_started(started, monkeypatch):
-    def start(task, *args):
+    def start(method, task, *args):
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
     monkeypatch.setattr(first_use, "_start", start)
@@ -129,9 +130,12 @@ def test_training_is_rehearsed_with_few_rounds(ranker, validate):
     assert len(ranker.history_) == (0 if not validate else 3)
 
 
-def test_the_second_process_ends_without_an_error():
-    assert first_use._start(first_use._evaluate, ["nDCG@10", "AP"], "letor3").wait(120) == 0
-    assert first_use._start(first_use._evaluate, ["no such measure"], None).wait(120) == 1
+@pytest.mark.parametrize("method", [each for each in ("fork", "spawn") if each in get_all_start_methods()])
+def test_the_second_process_ends_without_an_error(method):
+    for measures, code in ((["nDCG@10", "AP"], 0), (["no such measure"], 1)):
+        process = first_use._start(method, first_use._evaluate, measures, "letor3")
+        process.join(120)
+        assert process.exitcode == code
 
 
 def test_an_experiment_rehearses_the_measures_and_our_rankers(started):
@@ -144,30 +148,6 @@ def test_an_experiment_rehearses_the_measures_and_our_rankers(started):
     first_use._experiment([ours], ["AP"], None)
     assert ours.max_iter == 3  # trained, but only a little
     assert ours.history_
-
-
-def test_trees_are_scored_while_the_second_process_trains(started, monkeypatch):
-    monkeypatch.setattr(first_use, "_score_with_trees", lambda: started.append("scored"))
-    for ranker in (pk.LambdaMART(), pk.ListNet()):
-        with first_use.rehearse_training(ranker, validate=False):
-            _compile_something()
-    assert [each for each in started if isinstance(each, str)] == [
-        *("scored", "waited", "killed", "waited"),
-        *("waited", "killed", "waited"),
-    ]
-
-
-def test_scoring_a_stump_uses_the_kernels_of_trained_trees(monkeypatch):
-    from plackett.scorers.trees.scoring import TreeKernels
-
-    ways = []
-    score = TreeKernels._by_masks
-    monkeypatch.setattr(TreeKernels, "_by_masks", lambda *args: (ways.append(args[1].dtype), score(*args)))
-    first_use._score_with_trees()
-    data = first_use._data()
-    pk.LambdaMART(n_estimators=3).fit(data).predict(data)
-    assert len(ways) > 1
-    assert len(set(ways)) == 1
 
 
 @pytest.mark.parametrize("last", ["RR", "alpha_nDCG@5"])  # made-up documents have no subtopics

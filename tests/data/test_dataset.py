@@ -242,3 +242,10 @@ def test_select_by_ids_says_what_to_do():
         data.select(["b"])
     assert data.select(np.isin(data.qids, ["b"])).y.tolist() == [1.0, 2.0]
     assert data.select([]).n_queries == 0
+
+
+@pytest.mark.parametrize(
+    ("labels", "grade"), [([0, 4, -2], 4), ([-1, -2], 0), ([0.5, 1], None), ([63], 63), ([64], None), ([], 0)]
+)
+def test_the_largest_grade_is_known_where_all_labels_are_grades(labels, grade):
+    assert pk.RankingDataset.from_arrays(None, labels).max_grade == grade

@@ -50,6 +50,6 @@ class Threads(Plain):
         self.n_jobs = n_jobs
 
     def predict(self, X):
-        from plackett._kernels.kernel import n_threads
+        from plackett._kernels.cores import n_threads
 
         return np.full(X.shape[0], 100.0 * self.n_jobs + 10 * n_threads() + int(os.environ["OMP_NUM_THREADS"]))

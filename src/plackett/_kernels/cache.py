@@ -59,7 +59,7 @@ class KernelCache:
         if compiled.library.has_dynamic_globals:  # it has an address of this process in it
             return
         key = self._key(sig, compiled.codegen)
-        content = dumps((key, compiled._reduce()))
+        content = dumps((key, compiled._reduce()))  # private: what _rebuild takes, without this process's addresses
         path = self._path(key)
         temporary = path.with_name(f"{path.name}.{secrets.token_hex(6)}")
         try:

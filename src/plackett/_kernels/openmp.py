@@ -6,7 +6,7 @@ import ctypes
 import os
 from collections.abc import Callable
 
-from plackett._kernels.kernel import n_threads
+from plackett._kernels.cores import n_threads
 
 #: Least number of table cells, or of rows times trees, that is worth another thread of LightGBM. Its threads
 #: synchronise after every small step, and on a busy machine each synchronisation can cost a time slice.

@@ -120,18 +120,6 @@ def sort_descending(lo, hi, offsets, values, out):
 
 
 @kernel
-def largest_grade(labels):
-    """Largest label, at least 0; 64 where some label is not a whole number below 64."""
-    largest = 0.0
-    whole = True
-    for i in range(labels.size):
-        label = labels[i]
-        whole &= label < 64.0 and label == np.floor(label)
-        largest = max(largest, label)
-    return np.int64(largest) if whole else 64
-
-
-@kernel
 def order_of_groups(group, offsets):
     """Entries in the order of their group numbers, stable; group g has the positions offsets[g]:offsets[g + 1]."""
     next_free = offsets[:-1].copy()

@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from plackett._base.errors import LossError
-from plackett._kernels.kernel import n_threads
+from plackett._kernels.cores import n_threads
 from plackett._names.optional import optional
 
 T = TypeVar("T")

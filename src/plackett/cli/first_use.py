@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import multiprocessing
 import os
-import pickle
-import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -32,8 +31,7 @@ _ROUNDS = {"n_estimators": 3, "max_iter": 3, "max_epochs": 1, "generations": 1, 
 
 def rehearse_training(ranker: Any, *, validate: bool) -> contextlib.AbstractContextManager[None]:
     """A context to read data in: while kernels are compiled for that, so are those of the training, in parallel."""
-    trees = hasattr(ranker, "lightgbm_params")
-    return _in_parallel(_train, ranker, validate, meanwhile=_score_with_trees if trees else None)
+    return _in_parallel(_train, ranker, validate)
 
 
 def rehearse_evaluation(measures: Sequence[str], preset: str | None) -> contextlib.AbstractContextManager[None]:
@@ -59,17 +57,17 @@ def _in_parallel(task: Callable[..., None], *args: Any, meanwhile: Callable[[], 
     if not is_own_process() or n_threads() < 2 or cache_root() is None:
         yield
         return
-    started: list[subprocess.Popen[bytes]] = []
+    started: list[Any] = []
 
-    def start() -> None:
+    def start(method: str) -> None:
         if not started:
             with contextlib.suppress(OSError):  # no further process is allowed: the command takes longer
-                started.append(_start(task, *args))
+                started.append(_start(method, task, *args))
 
     try:
         if nothing_compiled():  # no need to wait until the first kernel is missed
-            start()
-        with on_first_compilation(start):
+            start("fork" if sys.platform == "linux" else "spawn")
+        with on_first_compilation(partial(start, "spawn")):  # perhaps from a thread: a copy might wait for its locks
             yield
         if started and meanwhile is not None:  # what the second process would come to last
             # a measure may not fit the made-up documents; whatever is wrong is said when it meets the real ones
@@ -77,33 +75,40 @@ def _in_parallel(task: Callable[..., None], *args: Any, meanwhile: Callable[[], 
                 warnings.simplefilter("ignore")
                 meanwhile()
         for process in started:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(_PATIENCE)
+            process.join(_PATIENCE)
     finally:
         for process in started:
             process.kill()
-            process.wait()
+            process.join()
 
 
-def _start(task: Callable[..., None], *args: Any) -> subprocess.Popen[bytes]:
-    process = subprocess.Popen(
-        [sys.executable, "-c", f"from {__name__} import _work; _work()"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
-    assert process.stdin is not None
-    with contextlib.suppress(OSError), process.stdin:  # OSError: it ended already
-        process.stdin.write(pickle.dumps((task, args)))
+def _start(method: str, task: Callable[..., None], *args: Any) -> Any:
+    """The second process: a copy of this one (fork), which has Numba loaded already, or a new one (spawn)."""
+    if method == "fork":
+        _load_compiler()
+    context: Any = multiprocessing.get_context(method)
+    process = context.Process(target=_work, args=(task, *args), daemon=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python counts threads of OpenBLAS, which only wait
+        process.start()
     return process
 
 
-def _work() -> None:
+def _load_compiler() -> None:
+    """Let Numba load what it compiles with, as it does for its first function: it takes a second of processor time."""
+    from numba import njit
+
+    njit(lambda number: number)(0)
+
+
+def _work(task: Callable[..., None], *args: Any) -> None:
     """What the second process does."""
     gc.disable()  # it ends soon
     own_process()
-    task, args = pickle.load(sys.stdin.buffer)
+    os.environ["OMP_NUM_THREADS"] = "1"
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):  # whatever is wrong is said when it meets the real data
+        os.dup2(nowhere, stream)
     task(*args)
 
 
@@ -118,19 +123,11 @@ def _train(ranker: Any, validate: bool) -> None:
     fit(ranker, _data(), _data() if validate else None)
 
 
-def _score_with_trees() -> None:
-    from plackett.scorers.trees.build import build_trees
-    from plackett.scorers.trees.scorer import TreeScorer
-
-    data = _data()
-    stump = build_trees(data.n_features, [1], [0], [0.0], [~0], [~1], [0.0, 1.0])
-    TreeScorer.of(stump).predict(data.X, data.offsets)
-
-
 def _experiment(rankers: list[Any], measures: list[str], preset: str | None) -> None:
     _evaluate(measures, preset)
     for ranker in rankers:
         _train(ranker, validate=True)
+        ranker.score_rows(_data())
 
 
 def _evaluate(measures: list[str], preset: str | None) -> None:

@@ -438,10 +438,8 @@ class RankingDataset:
     @cached_property
     def max_grade(self) -> int | None:
         """The largest label if all labels are whole numbers below 64 (grades, the usual case), otherwise None."""
-        from plackett._kernels.sort import largest_grade
-
-        grade = largest_grade(self.labels)
-        return None if grade >= 64 else int(grade)
+        largest = self.labels.max(initial=0.0)
+        return int(largest) if largest < 64.0 and (self.labels == np.floor(self.labels)).all() else None
 
     @cached_property
     def memo(self) -> dict[Any, Any]:

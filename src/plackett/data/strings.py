@@ -68,6 +68,10 @@ class Strings:
         """Number of bytes of each entry."""
         return np.diff(self.offsets)
 
+    def _spans(self, rows: Any = slice(None)) -> np.ndarray:
+        """Begin and end of the bytes of each entry."""
+        return np.column_stack([self.offsets[:-1][rows], self.offsets[1:][rows]])
+
     def _block(self) -> np.ndarray:
         return self.data[self.offsets[0] : self.offsets[-1]]
 
@@ -75,7 +79,7 @@ class Strings:
         """Entries ``rows``, in that order."""
         offsets = np.concatenate(([0], np.cumsum(self.lengths[rows], dtype=np.int64)))
         data = np.empty(offsets[-1], np.uint8)
-        _gather(self.data, self.offsets, np.asarray(rows, np.int64), data, offsets)
+        copy_spans(self.data, self._spans(rows), data, offsets)
         return Strings(data, offsets)
 
     def to_numpy(self) -> np.ndarray:
@@ -87,7 +91,7 @@ class Strings:
             parts = Strings(self.data, self.offsets[: half + 1]), Strings(self.data, self.offsets[half:])
             return np.concatenate([part.to_numpy() for part in parts])
         fixed = np.zeros((len(self), max(width, 1)), np.uint8)
-        _spread(self.data, self.offsets, fixed)
+        copy_spans(self.data, self._spans(), fixed.reshape(-1), fixed.shape[1] * np.arange(len(self)))
         entries: Any = fixed.view(f"S{max(width, 1)}")[:, 0]
         if fixed.max(initial=0) < 128:
             return entries.astype(StringDType())
@@ -133,18 +137,16 @@ def unpack_ids(arrays: Mapping[str, np.ndarray], name: str) -> np.ndarray | None
     return arrays[name]
 
 
-@kernel
-def _gather(data, offsets, rows, out, out_offsets):
-    for i in range(rows.size):
-        a = offsets[rows[i]]
-        b = out_offsets[i]
-        for j in range(out_offsets[i + 1] - b):
-            out[b + j] = data[a + j]
+def copy_spans(text: np.ndarray, spans: np.ndarray, out: np.ndarray, to: np.ndarray) -> None:
+    """Copy the bytes from ``spans[i, 0]`` to ``spans[i, 1]`` of a text to ``out``, each piece from ``to[i]`` on."""
+    text = text.view()
+    text.flags.writeable = False  # Numba compiles a kernel once more for arrays that can be written to
+    _copy(text, spans, out, to)
 
 
 @kernel
-def _spread(data, offsets, out):
-    for i in range(offsets.size - 1):
-        a = offsets[i]
-        for j in range(offsets[i + 1] - a):
-            out[i, j] = data[a + j]
+def _copy(text, spans, out, to):
+    for i in range(spans.shape[0]):
+        start = spans[i, 0]
+        for j in range(spans[i, 1] - start):
+            out[to[i] + j] = text[start + j]

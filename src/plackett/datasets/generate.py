@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._kernels.kernel import n_threads
+from plackett._kernels.cores import n_threads
 from plackett.data.dataset import RankingDataset
 
 __all__ = ["make_ranking"]

@@ -13,7 +13,7 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._base.progress import progress
-from plackett._kernels.kernel import n_threads
+from plackett._kernels.cores import n_threads
 from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import build, fit, predict
 from plackett.evaluation.evaluate import measure_scored

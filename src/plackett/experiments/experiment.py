@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from plackett._base.search_space import SearchSpace
-from plackett._kernels.kernel import n_threads
+from plackett._kernels.cores import n_threads
 from plackett.evaluation.giveaways import giveaways, warn_of_giveaways
 from plackett.experiments.blending import BestBlended, blended_cells
 from plackett.experiments.cells.cell import Cell, Failure

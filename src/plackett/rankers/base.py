@@ -196,7 +196,7 @@ class Ranker(Scoring, FittedAttributes, Estimator):
                 )
         self._fit(data, monitor)
         sample = sample_of(data)
-        scores = self.score_rows(sample)
+        scores = self.scorer_.score_sample(sample, self.n_jobs)
         if not monitor.interrupted and not monitor.called_off:
             check_scores(self, data, sample, scores)
         self.note_training(data, monitor)

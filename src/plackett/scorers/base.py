@@ -89,6 +89,10 @@ class Scorer(Stored):
             more["relations"] = data.relations
         return self.predict(data.X, data.offsets, n_jobs, **more)
 
+    def score_sample(self, data: RankingDataset, n_jobs: int | None = None) -> np.ndarray:
+        """As `score_rows`, once for a few training documents: by what training has loaded, if that gives the same."""
+        return self.score_rows(data, n_jobs)
+
     def finish(self, outputs: np.ndarray) -> np.ndarray:
         """The scores, from what the trained model inside gives: several outputs per document, or a multiple."""
         return outputs

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._kernels.kernel import n_threads
+from plackett._kernels.cores import n_threads
 from plackett.data.letor import faults as fault
 from plackett.data.letor import slots as slot
 from plackett.data.letor.count import count_colons, count_rows

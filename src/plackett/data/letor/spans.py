@@ -6,7 +6,7 @@ import numpy as np
 
 from plackett._kernels.kernel import kernel
 from plackett.data.read_only import read_only
-from plackett.data.strings import Strings
+from plackett.data.strings import Strings, copy_spans
 
 
 def cut_out(pieces: list[tuple[np.ndarray, np.ndarray]]) -> Strings:
@@ -16,7 +16,7 @@ def cut_out(pieces: list[tuple[np.ndarray, np.ndarray]]) -> Strings:
     data = np.empty(offsets[-1], np.uint8)
     row = 0
     for text, spans in pieces:
-        _copy(read_only(text), spans, data, offsets[row:])
+        copy_spans(text, spans, data, offsets[row:])
         row += len(spans)
     return Strings(data, offsets)
 
@@ -26,15 +26,6 @@ def run_starts(ids: np.ndarray | Strings) -> np.ndarray:
     if isinstance(ids, Strings):
         return np.flatnonzero(_changes(read_only(ids.data), read_only(ids.offsets)))
     return np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
-
-
-@kernel
-def _copy(text, spans, out, offsets):
-    for i in range(spans.shape[0]):
-        start = spans[i, 0]
-        to = offsets[i]
-        for j in range(spans[i, 1] - start):
-            out[to + j] = text[start + j]
 
 
 @kernel

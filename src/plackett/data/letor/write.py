@@ -12,7 +12,8 @@ import numpy as np
 
 from plackett._base.errors import DataError, PlackettWarning, in_shell, parameter
 from plackett._files.compression import replacing_compressed
-from plackett._kernels.kernel import kernel, n_threads
+from plackett._kernels.cores import n_threads
+from plackett._kernels.kernel import kernel
 from plackett.data.dataset import RankingDataset
 from plackett.data.fields import NUMBERS
 from plackett.data.frame_columns import first_missing

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from plackett._kernels.kernel import n_threads
+from plackett._kernels.cores import n_threads
 from plackett._kernels.openmp import growing_threads
 from plackett.data.dataset import RankingDataset
 from plackett.experiments.auto.selection import BlendMembers

@@ -13,7 +13,7 @@ import numpy as np
 
 from plackett._base.errors import DataError, PlackettWarning
 from plackett._base.estimator import clone
-from plackett._kernels.kernel import n_threads
+from plackett._kernels.cores import n_threads
 from plackett.data.dataset import RankingDataset
 from plackett.experiments.auto.candidates import Candidate
 from plackett.experiments.auto.folder import Outcome, TrialFolder

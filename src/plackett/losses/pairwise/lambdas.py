@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from plackett._base.errors import LossError
-from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel
+from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel, kernel_from, template
 from plackett._kernels.scratch import lanes32, longest
 from plackett._kernels.sort import argsort_descending, sorting_memory
 from plackett._kernels.vector_math import exp32
@@ -65,16 +65,27 @@ def _against_lower(top, s, y, w, g, v, sigma, shrink, push, bend):
 
 
 @kernel
-def _one_query(n, lanes, state, first, rules):
-    """Push and curvature of the n documents in ``lanes``, best first; returns the scale of this query.
+def _upper(i, n, lanes, state, first):
+    """Score, label, gain, discount and factor of the document at position i, for its swaps with those below it."""
+    s, y, w, g, a, u, _, _, _ = lanes
+    return s[i], y[i], g[i], u[i], a[i] * w[i]
 
-    A state of several layers, from position ``first`` on, replaces the four numbers of a swap in the lanes.
-    """
-    s, y, w, g, a, u, v, push, bend = lanes
+
+@kernel
+def _upper_by_layers(i, n, lanes, state, first):
+    """As `_upper`; a state of several layers, from position ``first`` on, replaces the four numbers of a swap."""
+    s, y, w, g, a, u, v, _, _ = lanes
+    if n_layers(state) == 1:
+        return s[i], y[i], g[i], u[i], a[i] * w[i]
+    swaps_below(state, first + i, v[i + 1 : n])  # v holds the change itself: all gains are 0
+    return s[i], y[i], np.float32(1.0), np.float32(0.0), w[i]
+
+
+@template
+def _one_query(n, lanes, state, first, rules):
+    """Push and curvature of the n documents in ``lanes``, best first; returns the scale of this query."""
+    s, y, w, g, _, _, v, push, bend = lanes
     truncation, sigma, normalize = rules
-    layered = n_layers(state) > 1
-    if layered:  # then v holds the change itself, recomputed for each document
-        g[:n] = 0.0
     shrink = normalize and s[0] != s[n - 1]
     for i in range(n):
         push[i] = 0.0
@@ -82,11 +93,8 @@ def _one_query(n, lanes, state, first, rules):
     total = 0.0
     for i in range(min(truncation, n - 1)):
         if w[i] > 0.0:
-            top = (s[i], y[i], g[i], u[i], a[i] * w[i])
             r = slice(i + 1, n)
-            if layered:
-                swaps_below(state, first + i, v[r])
-                top = (s[i], y[i], np.float32(1.0), np.float32(0.0), w[i])
+            top = upper(i, n, lanes, state, first)  # type: ignore[name-defined] # noqa: F821
             up, curve, size = _against_lower(
                 top, s[r], y[r], w[r], g[r], v[r], np.float32(sigma), shrink, push[r], bend[r]
             )
@@ -95,6 +103,10 @@ def _one_query(n, lanes, state, first, rules):
             total += size
     total *= 2.0 * sigma
     return sigma * np.log2(1.0 + total) / total if normalize and total > 0.0 else sigma
+
+
+_one_query_of_lanes = kernel_from(_one_query, upper=_upper)
+_one_query_of_state = kernel_from(_one_query, upper=_upper_by_layers)
 
 
 @kernel
@@ -108,7 +120,6 @@ def _linear(lo, hi, offsets, scores, documents, query_weight, rules, gradient, c
     lanes = (s, y, w, g, a, u, v, push, bend)
     keys, rows, spare_keys, spare_rows = sorting_memory(n_max)
     a[:] = 1.0
-    no_state = np.empty((0, 0)).T
     for q in range(lo, hi):
         first = offsets[q]
         n = offsets[q + 1] - first
@@ -125,7 +136,7 @@ def _linear(lo, hi, offsets, scores, documents, query_weight, rules, gradient, c
             g[i] = gains[row]
             u[i] = discounts[first + i]
             v[i] = -u[i]
-        scale = query_weight[q] * _one_query(n, lanes, no_state, 0, rules)
+        scale = query_weight[q] * _one_query_of_lanes(n, lanes, 0, 0, rules)
         for i in range(n):
             gradient[first + rows[i]] = -scale * push[i]
             curvature[first + rows[i]] = scale * sigma * bend[i]
@@ -150,11 +161,11 @@ def _general(lo, hi, offsets, scores, documents, query_weight, rules, gradient, 
             s[i] = max(scores[row] - best, _FARTHEST)
             y[i] = grades[row]
             w[i] = weight[row]
-            g[i] = state[first + i, 0]
+            g[i] = state[first + i, 0] if n_layers(state) == 1 else 0.0
             a[i] = state[first + i, 1]
             u[i] = state[first + i, 2]
             v[i] = state[first + i, 3]
-        scale = query_weight[q] * _one_query(n, lanes, state, first, rules)
+        scale = query_weight[q] * _one_query_of_state(n, lanes, state, first, rules)
         for i in range(n):
             gradient[rows[first + i]] = -scale * push[i]
             curvature[rows[first + i]] = scale * sigma * bend[i]

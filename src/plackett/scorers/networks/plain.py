@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett._base.time_limit import check_time
-from plackett._kernels.kernel import n_threads
+from plackett._kernels.cores import n_threads
 from plackett.scorers.networks.blocks import cut_by_length, rows_of
 from plackett.scorers.networks.features import FeatureMap, dense_rows
 

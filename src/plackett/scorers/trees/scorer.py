@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._base.cached import cached_property
-from plackett._kernels.kernel import n_threads
+from plackett._kernels.cores import n_threads
+from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.scorers.base import Contributions, Importance, Scorer, Size
 from plackett.scorers.parts import Part
@@ -120,6 +121,10 @@ class TreeScorer(Scorer):
         if self.linear_leaves:
             return self._by_lightgbm(X, n_jobs)
         return self.kernels.predict(X, n_jobs)
+
+    def score_sample(self, data: RankingDataset, n_jobs: int | None = None) -> np.ndarray:
+        """By LightGBM, which grew the trees: a first training need not compile kernels to score a sample."""
+        return self._by_lightgbm(data.X, n_jobs)
 
     def _by_lightgbm(self, X: Any, n_jobs: int | None) -> np.ndarray:
         from plackett._kernels.openmp import scoring_threads

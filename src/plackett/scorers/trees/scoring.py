@@ -9,7 +9,8 @@ import numpy as np
 
 from plackett._base.cached import cached_property
 from plackett._base.errors import DataError
-from plackett._kernels.kernel import n_threads, over_queries
+from plackett._kernels.cores import n_threads
+from plackett._kernels.kernel import over_queries
 from plackett.scorers.trees.arrays import TreeArrays
 from plackett.scorers.trees.codes import MOST_LEAVES, TreeCodes
 from plackett.scorers.trees.steps import TreeSteps
