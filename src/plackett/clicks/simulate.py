@@ -10,6 +10,7 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.randomness import mix
+from plackett._kernels.scratch import longest
 from plackett.clicks._codes import codes
 from plackett.clicks.log import ClickLog
 from plackett.data.dataset import RankingDataset
@@ -125,11 +126,9 @@ def _uniform(seed, counter):
 @kernel
 def _draw_lists(lo, hi, starts, query, offsets, levels, strengths, totals, seed, rows, chance):
     """Plackett–Luce lists by Gumbel noise: the top of each page, and each document's probability given those above."""
-    longest = 0
-    for page in range(lo, hi):
-        longest = max(longest, starts[page + 1] - starts[page])
-    keys = np.empty(longest + 1)
-    best = np.empty(longest + 1, np.int64)
+    k_max = longest(lo, hi, starts)
+    keys = np.empty(k_max + 1)
+    best = np.empty(k_max + 1, np.int64)
     for page in range(lo, hi):
         a = offsets[query[page]]
         n = offsets[query[page] + 1] - a

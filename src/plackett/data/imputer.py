@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.scratch import longest
 from plackett._kernels.sort import argsort_descending, sorting_memory
 from plackett.data.transformer import QueryTransformer
 
@@ -193,10 +194,7 @@ def _present(features: Any) -> list[tuple[np.ndarray, int]]:
 
 @kernel
 def _fill_by_query(lo, hi, offsets, X, otherwise):
-    longest = 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    values, order, spare_values, spare_order = sorting_memory(longest)
+    values, order, spare_values, spare_order = sorting_memory(longest(lo, hi, offsets))
     for q in range(lo, hi):
         a, b = offsets[q], offsets[q + 1]
         for j in range(X.shape[1]):

@@ -95,10 +95,7 @@ def _nearest_above(lo, hi, offsets, text, starts, parent):
     while size < 2 * longest(lo, hi, offsets):
         size *= 2
     table = np.empty(size, np.int64)
-    widest = 0
-    for i in range(offsets[lo], offsets[hi]):
-        widest = max(widest, starts[i + 1] - starts[i])
-    hashes = np.empty(widest + 1, np.uint64)
+    hashes = np.empty(longest(offsets[lo], offsets[hi], starts) + 1, np.uint64)
     for q in range(lo, hi):
         table[:] = -1
         for i in range(offsets[q], offsets[q + 1]):

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.scratch import longest
 from plackett.clicks._codes import TOUCHED
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models.log_parts import part_starts
@@ -128,10 +129,7 @@ def _chain_pass(lo, hi, part_rows, pages, rates, by_pair, by_rank, likelihood):
     part_pages, offsets, pair, rank, clicked, weight = pages
     attraction, stop, skip_go, click_go = rates
     examined, informed, clicks, gone_on, score, information = by_pair
-    longest = 0
-    for page in range(part_pages[lo], part_pages[hi]):
-        longest = max(longest, offsets[page + 1] - offsets[page])
-    tail = np.empty(longest + 2)
+    tail = np.empty(longest(part_pages[lo], part_pages[hi], offsets) + 2)
     for part in range(lo, hi):
         ranks = by_rank[part]
         total = 0.0

@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.scratch import longest
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._chain import ChainPages, ChainSums, chain_conditional, chain_marginal, chain_pass
 from plackett.clicks.models.base import ClickModel, clipped
@@ -165,10 +166,7 @@ class ExaminationModel(ClickModel):
 
 @kernel
 def _marginal(lo, hi, offsets, rank, rates, examination, n_ranks, out):
-    longest = 0
-    for page in range(lo, hi):
-        longest = max(longest, offsets[page + 1] - offsets[page])
-    chance = np.empty(longest + 1)  # of the last click being at each row so far; entry 0 is none
+    chance = np.empty(longest(lo, hi, offsets) + 1)  # of the last click being at each row so far; entry 0 is none
     for page in range(lo, hi):
         a = offsets[page]
         chance[0] = 1.0

@@ -12,6 +12,7 @@ import numpy as np
 
 from plackett._base.cached import cached_property
 from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.scratch import longest
 from plackett.clicks._codes import TOUCHED
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models.log_parts import part_starts
@@ -161,11 +162,8 @@ def _count(lo, hi, part_rows, part_queries, pages, rows, kind, n_ranks, out, by_
     order, query_pages, query_rows, query_pairs, offsets, weight = pages
     sizes, pair_clicks, pair_shown = by_pair
     cell_clicks, cell_shown = by_cell
-    most_rows = 0
-    most_pairs = 0
-    for q in range(part_queries[lo], part_queries[hi]):
-        most_rows = max(most_rows, query_rows[q + 1] - query_rows[q])
-        most_pairs = max(most_pairs, query_pairs[q + 1] - query_pairs[q])
+    most_rows = longest(part_queries[lo], part_queries[hi], query_rows)
+    most_pairs = longest(part_queries[lo], part_queries[hi], query_pairs)
     weighted = weight.size > 0
     end = query_pages[part_queries[hi]]
     ahead = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from plackett._kernels.kernel import kernel
+from plackett._kernels.scratch import longest
 from plackett._kernels.sort import argsort_descending, sorting_memory
 
 # Documents of one grade are not ordered among themselves, but all of them must be above those of lower grades. So the
@@ -129,12 +130,9 @@ def graded_updates(lo, hi, offsets, rows, grade_offsets, grade_starts, grade_gai
     ``grade_offsets[q]:grade_offsets[q + 1]``, each with its first document and its gain. ``zeta`` is the share of the
     margins that is given up at the price ``slack``.
     """
-    longest, most = 0, 0
-    for q in range(lo, hi):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-        most = max(most, grade_offsets[q + 1] - grade_offsets[q])
-    h, by_score, spare, spare_order = sorting_memory(longest)
-    cw, cs = np.zeros(longest + 1), np.zeros(longest + 1)
+    n_max, most = longest(lo, hi, offsets), longest(lo, hi, grade_offsets)
+    h, by_score, spare, spare_order = sorting_memory(n_max)
+    cw, cs = np.zeros(n_max + 1), np.zeros(n_max + 1)
     cg, cgg, cgs = np.zeros(most + 1), np.zeros(most + 1), np.zeros(most + 1)
     starts, gain = np.empty(most + 1, np.int64), np.empty(most)
     value, first = np.empty(most), np.empty(most + 1, np.int64)

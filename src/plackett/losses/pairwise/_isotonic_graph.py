@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from plackett._kernels.kernel import kernel
+from plackett._kernels.scratch import longest
 from plackett.losses.pairwise._forest import ArcForest, least_moves, walk
 
 # An arc's bound is margin·t - tie·r: its margin, of which a share 1 - t is given up, and the gap r that tied documents
@@ -119,10 +120,7 @@ def _best_gap(f, margin, tie, price, gap_price, widest):
 @kernel
 def _scratch(lo, hi, offsets, arc_offsets):
     """Room for the forest of the query with most nodes, and for margins and ties of that with most arcs."""
-    n, m = 0, 0
-    for q in range(lo, hi):
-        n = max(n, offsets[q + 1] - offsets[q])
-        m = max(m, arc_offsets[q + 1] - arc_offsets[q])
+    n, m = longest(lo, hi, offsets), longest(lo, hi, arc_offsets)
     win, los, following = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(2 * m, np.int64)
     bound, force, tight = np.empty(m), np.empty(m), np.empty(m, np.bool_)
     w, h, z, total, other_total = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
