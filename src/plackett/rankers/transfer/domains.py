@@ -94,7 +94,7 @@ def plain(data: RankingDataset, first: int = 0) -> RankingDataset:
     """The dataset with only the parts that training needs, and queries numbered from ``first``."""
     refuse_categories(data.categories, "transfer")
     numbers = np.arange(first, first + data.n_queries)
-    return learned_from(data).replace(qids=numbers, feature_names=data.feature_names)
+    return replace(learned_from(data), qids=numbers, feature_names=data.feature_names)
 
 
 def pooled(parts: Sequence[RankingDataset], weights: Sequence[Any]) -> RankingDataset:
