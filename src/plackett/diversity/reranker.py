@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import over_queries
-from plackett.data.arguments import choice
 from plackett.data.dataset import RankingDataset
 from plackett.diversity.candidates import ScoredCandidates
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError, PlackettWarning
 from plackett._base.estimator import clone
 from plackett._base.progress import progress
-from plackett.data.arguments import choice
 from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import fit, predict
 from plackett.data.feature_number import feature_costs

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError
-from plackett.data.arguments import choice
 from plackett.graph.links import LinkGraph
 from plackett.graph.sitemap import SiteMap
 

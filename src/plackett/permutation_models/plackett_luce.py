@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError, PlackettWarning
 from plackett._kernels.kernel import kernel, over_queries
-from plackett.data.arguments import choice
 from plackett.permutation_models._base import PermutationModel, also_on_class, as_scores
 from plackett.permutation_models._newton import Curvature, maximise
 from plackett.permutation_models._orders import Orders, as_orders, as_weights

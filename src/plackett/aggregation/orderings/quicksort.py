@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel
 from plackett._kernels.randomness import mix
 from plackett.aggregation.orderings.base import Ordering
 from plackett.aggregation.orderings.preference import Preference
-from plackett.data.arguments import choice
 
 __all__ = ["QuickSort"]
 

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError
-from plackett.data.arguments import choice
 from plackett.online.interleaving.base import Interleaved, Interleaving
 
 __all__ = ["Optimised"]

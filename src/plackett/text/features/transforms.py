@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from plackett.data.arguments import choice
+from plackett._base.arguments import choice
 
 
 def _log(x: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from plackett.data.arguments import choice
+from plackett._base.arguments import choice
 
 #: Functions of the document frequency and the number of documents; terms that do not occur are given 0.
 IDF: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from math import log, sqrt
 from typing import ClassVar
 
+from plackett._base.arguments import number
 from plackett._base.errors import DataError
-from plackett.data.arguments import number
 from plackett.theory.bounds._svm import SVMBound
 from plackett.theory.stability.pair_share import pair_share_bound
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from plackett._base.arguments import whole
 from plackett._base.errors import DataError
-from plackett.data.arguments import whole
 
 __all__ = ["capture_recapture"]
 
