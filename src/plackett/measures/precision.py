@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import MeasureError
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking
@@ -62,8 +63,7 @@ class Precision(Measure):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.short not in ("pad", "list", "zero"):
-            raise MeasureError(f"{self.name}: short={self.short!r}; give 'pad', 'list' or 'zero'")
+        choice(f"{self.name}: short", self.short, ("pad", "list", "zero"), error=MeasureError)
 
     def values(self, ranking: Ranking) -> np.ndarray:
         """One number per query."""

@@ -92,8 +92,7 @@ class PlackettLuce(PermutationModel):
         max_iter: int = 200,
         tol: float = 1e-9,
     ) -> None:
-        if transform not in TRANSFORMS:
-            raise DataError(f"transform={transform!r}; the transforms are {', '.join(TRANSFORMS)}")
+        choice("transform", transform, TRANSFORMS)
         self.scores = None if scores is None else as_scores(scores)
         self.transform = transform
         self.among = among

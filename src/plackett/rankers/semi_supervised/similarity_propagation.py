@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett._base.arguments import number
 from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.weights import given_or_ones
@@ -61,8 +61,7 @@ class SimilarityPropagation(SemiSupervised):
 
     def _augmented(self, data: RankingDataset) -> RankingDataset | None:
         check_neighbours(self)
-        if not 0.0 < self.weight < np.inf:
-            raise DataError(f"weight={self.weight}; give a number above 0")
+        number("weight", self.weight, above=0.0)
         labels = propagated_labels(data, self.n_neighbors, self.metric, self.threshold)
         automatic = (labels >= 0) & (data.labels < 0)
         self._more["automatic labels"] = int(automatic.sum())

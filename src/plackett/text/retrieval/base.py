@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from plackett._base.arguments import whole
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel_from, over_queries
 from plackett.text.index.field import Field
@@ -72,8 +73,7 @@ class RetrievalModel:
     ) -> Results:
         """The k best documents of each query."""
         analysed = as_queries(queries, index)
-        if k < 1:
-            raise DataError(f"k={k}; give a number of documents")
+        whole("k", k, least=1)
         return self._search(index, analysed, k, field, n_jobs)
 
     def scores(

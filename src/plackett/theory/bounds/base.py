@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._base.arguments import number, probability
+from plackett._base.arguments import choice, number, probability
 from plackett._base.errors import DataError
 from plackett.data.arguments import array
 
@@ -106,8 +106,7 @@ class Bound:
         number("epsilon", epsilon, above=0.0)
         names = self.sizes if size is None else (size,)
         for name in names:
-            if name not in self.sizes:
-                raise DataError(f"size={name!r}; the sample sizes are {', '.join(self.sizes)}")
+            choice("size", name, self.sizes)
         for name in self.sizes:
             if np.ndim(given := getattr(self, name)):
                 raise DataError(
