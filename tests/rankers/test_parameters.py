@@ -135,7 +135,7 @@ def test_training_for_no_iteration_is_refused():
     """It would give all documents the same score."""
     X, y, qid = task()
     for ranker in (pk.ListNet(max_iter=0), pk.GradientRanker(model=pk.Linear(max_iter=0))):
-        with pytest.raises(DataError, match="max_iter=0; give 1 or more"):
+        with pytest.raises(DataError, match="max_iter=0; give a number of 1 or more"):
             ranker.fit(X, y, qid=qid)
 
 
@@ -153,7 +153,7 @@ def test_training_for_no_iteration_is_refused():
         (pk.OWPC(weights=None), "weights=None; give"),
         (pk.IRSVM(level_weights="x"), "level_weights='x'; give a square table"),
         (pk.KNNOnline(k=INF), "k=inf; give a number of queries"),
-        (pk.PNormPushBoost(p=INF), "p=inf; give a number of at least 1"),
+        (pk.PNormPushBoost(p=INF), "p=inf; give a number of 1 or more"),
         (pk.KernelSVM(C=0), "C=0, tol=0.0001; give positive numbers"),
         (pk.PointwiseSVM(tol=0), "tol=0; give positive numbers"),
     ],
@@ -170,10 +170,10 @@ def test_values_that_ended_in_a_traceback(ranker, said):
     [
         ("ClassRankers", "rho=None", "rho=None; give a number"),
         ("ListNet", "max_iter=None", "max_iter=None; give a whole number such as 300"),
-        ("ListNet", "max_iter=0", "max_iter=0; give 1 or more"),
+        ("ListNet", "max_iter=0", "max_iter=0; give a number of 1 or more"),
         ("ListNet", "tol=", "tol=''; give a number such as 1e-06"),
-        ("OWPC", "margin=-1", "margin=-1; give 0 or more"),
-        ("XDART", "n_bags=0", "n_bags=0; give 1 or more"),
+        ("OWPC", "margin=-1", "margin=-1; give a number of 0 or more"),
+        ("XDART", "n_bags=0", "n_bags=0; give a number of 1 or more"),
         ("ListNet", "standardize=2", "standardize=2; give True or False"),
         ("RankNet", "hidden=(4, 'a')", "each entry a whole number"),
         ("LambdaMART", "n_estimators=1000000000000", "give at most 2147483647"),

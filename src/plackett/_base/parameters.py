@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from plackett._base.arguments import Limits, number_problem
 from plackett._base.errors import DataError
 
 
@@ -60,11 +61,11 @@ _KINDS = {
 }
 
 
-_COUNT = _Kind("1 or more", lambda value: value >= 1)
-_AMOUNT = _Kind("0 or more", lambda value: value >= 0)
-_FINITE = _Kind("a finite number", math.isfinite)
-_POSITIVE = _Kind("a number above 0", lambda value: 0 < value < math.inf)
-_SHARE = _Kind("a number above 0, up to 1", lambda value: 0 < value <= 1)
+_COUNT = Limits(least=1, most=math.inf)
+_AMOUNT = Limits(least=0, most=math.inf)
+_FINITE = Limits()
+_POSITIVE = Limits(above=0)
+_SHARE = Limits(above=0, most=1)
 #: Ranges of the numbers with these names, the same in every ranker and model.
 _RANGES = {
     **dict.fromkeys(("batch_size", "max_iter", "n_bags", "n_heads", "n_layers"), _COUNT),
@@ -74,9 +75,9 @@ _RANGES = {
     **dict.fromkeys(("learning_rate", "prior_variance", "scale"), _POSITIVE),
     **dict.fromkeys(("rank_steepness", "steepness"), _POSITIVE),
     **dict.fromkeys(("colsample_bynode", "colsample_bytree", "subsample"), _SHARE),
-    "max_grad_norm": _Kind("a number above 0", lambda value: value > 0),
-    "max_bin": _Kind("2 or more", lambda value: value >= 2),
-    "gamma": _Kind("a finite number of 0 or more", lambda value: 0 <= value < math.inf),
+    "max_grad_norm": Limits(above=0, most=math.inf),
+    "max_bin": Limits(least=2, most=math.inf),
+    "gamma": Limits(least=0),
 }
 #: Larger whole numbers are mistakes, and too large for the libraries underneath; only seeds may be larger.
 _LARGEST = 2**31 - 1
@@ -144,8 +145,8 @@ def parameter_problem(name: str, value: Any, annotation: Any) -> str | None:
 def _range_problem(name: str, value: Any, annotation: Any) -> str | None:
     if not isinstance(value, Real) or _is_bool(value):
         return None
-    if name in _RANGES and not _RANGES[name].fits(value):
-        return f"{name}={value!r}; give {_RANGES[name].description}"
+    if name in _RANGES and (wanted := number_problem(value, **_RANGES[name])):
+        return f"{name}={value!r}; give {wanted}"
     if name != "random_state" and isinstance(value, Integral) and abs(int(value)) > _LARGEST:
         return None if _KINDS["float"] in _admitted(annotation) else f"{name}={value!r}; give at most {_LARGEST}"
     return None
@@ -170,7 +171,7 @@ def check_parameters(owner: Any) -> None:
     >>> check_parameters(pk.ListNet(max_iter=0))
     Traceback (most recent call last):
         ...
-    plackett._base.errors.DataError: ListNet: max_iter=0; give 1 or more
+    plackett._base.errors.DataError: ListNet: max_iter=0; give a number of 1 or more
     """
     for field in dataclasses.fields(owner) if dataclasses.is_dataclass(owner) else ():
         if not field.init:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett._kernels.scratch import longest
@@ -68,8 +69,7 @@ class CPS(Aggregation):
     unranked: str = "below"
 
     def __post_init__(self) -> None:
-        if not 0 <= self.alpha < np.inf:
-            raise DataError(f"CPS: alpha={self.alpha}; give a number of 0 or more")
+        number("CPS: alpha", self.alpha, least=0)
 
     def _scores(self, lists: RankLists, weights: np.ndarray, n_jobs: int | None) -> np.ndarray:
         out = np.empty(lists.n_rows)

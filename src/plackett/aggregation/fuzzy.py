@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett._base.arguments import number
 from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett._kernels.scratch import longest
 from plackett._kernels.sort import argsort_descending, sorting_memory
@@ -56,8 +56,7 @@ class Fuzzy(Aggregation):
     unranked: str = "below"
 
     def __post_init__(self) -> None:
-        if not 0 < self.alpha < np.inf:
-            raise DataError(f"Fuzzy: alpha={self.alpha}; give a positive number")
+        number("Fuzzy: alpha", self.alpha, above=0)
 
     def _scores(self, lists: RankLists, weights: np.ndarray, n_jobs: int | None) -> np.ndarray:
         out = np.empty(lists.n_rows)

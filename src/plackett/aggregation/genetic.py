@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice, number
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett._kernels.randomness import below, mix
@@ -67,13 +68,11 @@ class Genetic(Aggregation):
     random_state: int = 0
 
     def __post_init__(self) -> None:
-        if self.distance not in DISTANCES:
-            raise DataError(f"Genetic: distance={self.distance!r}; give {' or '.join(map(repr, DISTANCES))}")
+        choice("Genetic: distance", self.distance, DISTANCES)
         if self.population < 2 or self.generations < 0:
             raise DataError("Genetic: population must be 2 or more, and generations 0 or more")
         for name in ("crossover", "mutation"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise DataError(f"Genetic: {name}={getattr(self, name)}; give a probability from 0 to 1")
+            number(f"Genetic: {name}", getattr(self, name), least=0, most=1)
 
     def _scores(self, lists: RankLists, weights: np.ndarray, n_jobs: int | None) -> np.ndarray:
         out = np.empty(lists.n_rows)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.cached import cached_property
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import over_queries
 from plackett._names.nearest import plural
 from plackett.aggregation._places import best_first, places
-from plackett.data.arguments import choice
 from plackett.data.dataset import RankingDataset
 from plackett.data.frame_columns import id_series
 from plackett.data.grouping import ids_array

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett._base.arguments import number
 from plackett.aggregation._reciprocal import reciprocal_sums
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
@@ -44,8 +44,7 @@ class LogISR(Aggregation):
     sigma: float = 0.01
 
     def __post_init__(self) -> None:
-        if not 0 <= self.sigma < np.inf:
-            raise DataError(f"LogISR: sigma={self.sigma}; give a number of 0 or more")
+        number("LogISR: sigma", self.sigma, least=0)
 
     def _scores(self, lists: RankLists, weights: np.ndarray, n_jobs: int | None) -> np.ndarray:
         total, count = reciprocal_sums(lists, weights, 0.0, 2, n_jobs)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett._base.arguments import number
 from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett._kernels.scratch import longest
 from plackett.aggregation._pairs import count_pairs
@@ -40,8 +40,7 @@ class MarkovChain(Aggregation):
     max_iter: int = 1000
 
     def __post_init__(self) -> None:
-        if not 0 < self.teleport < 1:
-            raise DataError(f"{self.name}: teleport={self.teleport}; give a share between 0 and 1")
+        number(f"{self.name}: teleport", self.teleport, above=0, below=1)
 
     def _steps(self, places: Places, weights: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Probability, per row and list, of moving to each of the documents before it; and where those end.

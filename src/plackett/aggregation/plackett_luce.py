@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import whole
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.scratch import longest
@@ -67,8 +68,7 @@ class BayesianPlackettLuce(Aggregation):
         a, b = self.prior
         if not (a > 1 and b > 0):
             raise DataError(f"BayesianPlackettLuce: prior={self.prior}; give (a, b) with a > 1 and b > 0")
-        if self.samples < 0:
-            raise DataError(f"BayesianPlackettLuce: samples={self.samples}; give 0 or more")
+        whole("BayesianPlackettLuce: samples", self.samples, least=0)
 
     def _scores(self, lists: RankLists, weights: np.ndarray, n_jobs: int | None) -> np.ndarray:
         lists.places(self.unranked)  # rejects a wrong name

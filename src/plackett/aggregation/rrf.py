@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett._base.arguments import number
 from plackett.aggregation._reciprocal import reciprocal_sums
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
@@ -46,8 +46,7 @@ class RRF(Aggregation):
     k: float = 60
 
     def __post_init__(self) -> None:
-        if not 0 <= self.k < np.inf:
-            raise DataError(f"RRF: k={self.k}; give a number of 0 or more")
+        number("RRF: k", self.k, least=0)
 
     def _scores(self, lists: RankLists, weights: np.ndarray, n_jobs: int | None) -> np.ndarray:
         return reciprocal_sums(lists, weights, self.k, 1, n_jobs)[0]

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from plackett._base.arguments import whole, whole_or_none
 from plackett._base.errors import DataError, reading
 from plackett._base.estimator import clone
 from plackett._files import storage
@@ -104,8 +105,7 @@ class Application:
 
     def rank(self, query: Any, items: Sequence[Any] | None = None, k: int | None = None) -> list[RankedItem]:
         """The items of one query, the best first; equal ones stay in the given order."""
-        if k is not None and k < 0:
-            raise DataError(f"k={k}; give 0 or more, or None for all")
+        whole_or_none("k", k, least=0)
         lists = self._one(query, items)
         if not lists.items:
             return []
@@ -146,8 +146,7 @@ class Application:
         `plackett.compare`.
         """
         n = len(_judged(lists))
-        if not 2 <= n_folds <= n:
-            raise DataError(f"n_folds={n_folds}; give 2 or more, and at most the number of lists, which is {n}")
+        whole("n_folds", n_folds, least=2, most=n)
         fold = np.random.default_rng(random_state).permutation(n) % n_folds
         fold_of_row = np.repeat(fold, np.diff(lists.offsets))
         scores = {name: np.empty(len(lists.items)) for name in ("ranker", *self.baselines)}

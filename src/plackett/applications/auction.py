@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel
 from plackett.data.dataset import RankingDataset
@@ -136,6 +137,5 @@ def _checked(
             raise DataError(f"{name} must be 0 or more")
     if look.ndim != 1 or not look.size or not ((look >= 0) & (look <= 1)).all():
         raise DataError("examination needs a probability for each slot, from the top")
-    if not 0 <= reserve < np.inf:
-        raise DataError(f"reserve={reserve}; give a price of 0 or more")
+    number("reserve", reserve, least=0)
     return bid, chance, look

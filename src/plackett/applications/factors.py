@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from plackett._base.arguments import number, whole
 from plackett._base.errors import DataError
 from plackett._base.progress import progress
 from plackett._kernels.kernel import kernel
@@ -135,12 +136,10 @@ class FactorRecommender(Recommender):
         if ratings.n_rows == 0:
             raise DataError("there are no ratings")
         for name in ("n_factors", "n_steps"):
-            if getattr(self, name) < 1:
-                raise DataError(f"{name}={getattr(self, name)}; give 1 or more")
+            whole(name, getattr(self, name), least=1)
         if not self.negatives >= 0 or not 0 <= self.penalty < np.inf:
             raise DataError(f"negatives={self.negatives}, penalty={self.penalty}; give 0 or more")
-        if not 0 < self.learning_rate < np.inf:
-            raise DataError(f"learning_rate={self.learning_rate}; give a number above 0")
+        number("learning_rate", self.learning_rate, above=0)
         problem = _Problem(self, ratings, user_features, item_features)
         parameters = problem.start(np.random.default_rng(self.random_state))
         adam = _Adam(parameters, self.learning_rate)

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from plackett._base.arguments import number, whole
 from plackett._base.errors import DataError
 from plackett._base.progress import progress
 from plackett._kernels.kernel import REASSOC, kernel, over_queries
@@ -155,12 +156,10 @@ class AlternatingLeastSquares(Recommender):
         if ratings.n_rows == 0:
             raise DataError("there are no ratings")
         for name in ("n_factors", "n_iterations", "n_steps"):
-            if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
-                raise DataError(f"{name}={getattr(self, name)}; give a whole number of 1 or more")
+            whole(name, getattr(self, name), least=1)
         if not 0 < self.penalty < np.inf or not 0 < self.confidence < np.inf:
             raise DataError(f"penalty={self.penalty}, confidence={self.confidence}; give numbers above 0")
-        if not np.isfinite(self.exponent):
-            raise DataError(f"exponent={self.exponent}; give a number")
+        number("exponent", self.exponent)
         n, m, k = ratings.n_users, ratings.n_items, self.n_factors
         order = np.argsort(ratings.item, kind="stable")
         offsets = np.searchsorted(ratings.item[order], np.arange(m + 1))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import whole
 from plackett._base.errors import DataError
 from plackett._files.checks import offsets_fit
 from plackett._names.nearest import plural
@@ -134,8 +135,7 @@ class CandidateLists:
 
     def folds(self, n_folds: int) -> np.ndarray:
         """Fold of each list, dealt out in turn: ``n_folds`` of them, or as many as there are lists if that is fewer."""
-        if n_folds < 2:
-            raise DataError(f"n_folds={n_folds}; give 2 or more")
+        whole("n_folds", n_folds, least=2)
         if len(self) < 2:
             raise DataError("there are fewer than two lists: what is learned from one must be tested on another")
         return np.arange(len(self)) % min(n_folds, len(self))

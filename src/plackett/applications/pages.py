@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import DataError
 from plackett._base.estimator import clone
 from plackett._base.progress import progress
@@ -84,8 +85,7 @@ class IntentUsers:
     stay: float = 0.8
 
     def __post_init__(self) -> None:
-        if not 0 <= self.stay <= 1:
-            raise DataError(f"stay={self.stay}; give a probability")
+        number("stay", self.stay, least=0, most=1)
 
     def reward(self, query: Mapping[str, float], page: Sequence[Block]) -> float:
         """Share of the users who leave satisfied, exactly."""

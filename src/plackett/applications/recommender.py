@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from plackett._base.arguments import whole
 from plackett._base.errors import DataError, reading
 from plackett._files import storage
 from plackett._files.checks import offsets_fit
@@ -113,8 +114,7 @@ class Recommender:
         return self._best(self.fold_in(items, values), self._item_numbers(ids_array(items, "items")), k)
 
     def _best(self, factors: np.ndarray, without: np.ndarray, k: int) -> list[Any]:
-        if k < 0:
-            raise DataError(f"k={k}; give 0 or more")
+        whole("k", k, least=0)
         scores = self.item_factors_ @ factors + self.item_bias_
         scores[without] = -np.inf
         order = np.argsort(-scores, kind="stable")[:k]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import whole
 from plackett._base.errors import DataError
 from plackett._files.checks import check_regular
 from plackett._names.nearest import hint
@@ -138,8 +139,7 @@ def iter_clicks(
     >>> [part.n_pages for part in iter_clicks(path, n_rows=4)]
     [1, 2, 1]
     """
-    if n_rows < 1:
-        raise DataError(f"n_rows={n_rows}; give a number from 1")
+    whole("n_rows", n_rows, least=1)
     yield from _fitting(PARTS, path, format, options)(path, n_rows, **options)
 
 

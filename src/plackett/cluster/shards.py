@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import whole
 from plackett._base.errors import DataError
 from plackett._files.storage import read_metadata
 from plackett._kernels.kernel import ranges
@@ -80,8 +81,7 @@ def cut(data: Any, n_shards: int) -> list[Any]:
             raise DataError(f"{data.n_pages} pages cannot be shared out to {n_shards} shards")
         return [data.select(np.arange(lo, hi)) for lo, hi in ranges(data.offsets, n_shards)]
     if isinstance(data, RankingDataset):
-        if n_shards < 1:
-            raise DataError(f"n_shards={n_shards}; give 1 or more")
+        whole("n_shards", n_shards, least=1)
         if data.n_queries == 0:
             raise DataError("there are no queries to share out")
         return [data.select(np.arange(lo, hi)) for lo, hi in ranges(data.offsets, n_shards)]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import LossError
 from plackett._base.version import __version__
 from plackett._kernels.torch_threads import load_torch
@@ -58,8 +59,7 @@ def fit_xgboost(
     xgb = optional("xgboost", "fit_xgboost needs")
     if not isinstance(ranker, GradientTrained) or not isinstance(ranker.make_model(), Trees):
         raise LossError(f"{type(ranker).__name__} is not a loss with boosted trees")
-    if gradients not in ("auto", "device", "host"):
-        raise LossError(f"gradients={gradients!r}; give 'auto', 'device' or 'host'")
+    choice("gradients", gradients, ("auto", "device", "host"), error=LossError)
     if device != "cpu" and not xgb.build_info().get("USE_CUDA"):
         raise LossError(f"device={device!r}: the installed XGBoost has no CUDA; use device='cpu'")
     for name in ("early_stopping_rounds", "validation_fraction", "calibration"):

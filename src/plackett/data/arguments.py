@@ -1,9 +1,8 @@
-"""Argument checks shared by this package: NaN and infinite values raise errors instead of counting as correct."""
+"""Checks of arguments that are arrays: NaN and infinite values raise errors instead of counting as correct."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from math import inf, isfinite
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -51,65 +50,6 @@ def matching(**arrays: np.ndarray) -> None:
     if len({table.shape for table in arrays.values()}) > 1:
         shapes = ", ".join(f"{name} {table.shape}" for name, table in arrays.items())
         raise DataError(f"{shapes}: the shapes differ; give arrays of the same shape")
-
-
-def number(
-    name: str, value: Any, *, above: float = -inf, least: float = -inf, below: float = inf, most: float = inf
-) -> float:
-    """An argument as a finite float inside its limits: above and below exclude the limit, least and most include it.
-
-    >>> number("rho", 0.5, above=0)
-    0.5
-    >>> number("rho", 0, above=0)
-    Traceback (most recent call last):
-    ...
-    plackett._base.errors.DataError: rho=0; give a number above 0
-    """
-    try:
-        given = float(value)
-    except (TypeError, ValueError):
-        raise DataError(f"{name}={value!r:.80}; give a number") from None
-    inside = isfinite(given) and above < given < below and least <= given <= most
-    if not inside:
-        limits = [
-            f"{word} {limit:g}"
-            for word, limit in (("above", above), ("of at least", least), ("below", below), ("of at most", most))
-            if isfinite(limit)
-        ]
-        raise DataError(
-            f"{name}={value}; give a {'number' if limits else 'finite number'} {' and '.join(limits)}".strip()
-        )
-    return given
-
-
-def whole(name: str, value: Any, least: int) -> int:
-    """An argument as a whole number of at least ``least``.
-
-    >>> whole("judgements", 2e4, least=4)
-    20000
-    """
-    given = number(name, value, least=least)
-    if given != int(given):
-        raise DataError(f"{name}={value}; give a whole number")
-    return int(given)
-
-
-def positive(**values: Any) -> None:
-    """Raise an error unless all numbers are positive and finite."""
-    for name, value in values.items():
-        number(name, value, above=0.0)
-
-
-def probability(name: str, value: Any) -> float:
-    """A probability strictly between 0 and 1."""
-    return number(name, value, above=0.0, below=1.0)
-
-
-def choice(name: str, value: Any, options: Iterable[Any]) -> None:
-    """Raise an error unless the value is one of the options."""
-    known = list(options)
-    if value not in known:
-        raise DataError(f"{name}={value!r}; give one of {', '.join(map(repr, known))}")
 
 
 def row_scores(data: RankingDataset, scores: Any, name: str = "scores") -> np.ndarray:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.scratch import longest
@@ -87,8 +88,7 @@ class Imputer(QueryTransformer):
 
     def check_parameters(self, features: Any) -> None:
         """Reject parameters that are wrong, or wrong for these features."""
-        if self.strategy not in STRATEGIES:
-            raise DataError(f"strategy is {self.strategy!r}; it must be one of {', '.join(map(repr, STRATEGIES))}")
+        choice("strategy", self.strategy, STRATEGIES)
         if not isinstance(self.fill_value, Real) or not np.isfinite(self.fill_value):
             raise DataError(f"fill_value={self.fill_value!r}; give a finite number")
         if self.strategy == "query-median" and hasattr(features, "tocsr"):

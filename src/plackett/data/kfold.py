@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from plackett._base.arguments import whole
 from plackett._base.errors import DataError
 from plackett._base.process import is_own_process
 from plackett.data.dataset import RankingDataset
@@ -49,8 +50,7 @@ class QueryKFold(BaseCrossValidator):
     __metadata_request__split = {"qid": True, "groups": True}  # noqa: RUF012 - read by scikit-learn from the class
 
     def __init__(self, n_splits: int = 5, *, shuffle: bool = False, random_state: Any = None) -> None:
-        if not isinstance(n_splits, (int, np.integer)) or n_splits < 2:
-            raise DataError(f"n_splits must be a whole number of 2 or more, got {n_splits!r}")
+        whole("n_splits", n_splits, least=2)
         if random_state is not None and not shuffle:
             raise DataError("random_state has no effect without shuffle=True")
         self.n_splits = n_splits

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from plackett._base.arguments import whole
 from plackett._base.errors import DataError
 from plackett.data.trec import as_run
 
@@ -47,8 +48,7 @@ def pool(runs: Sequence[Any], depth: int = 100) -> pl.DataFrame:
     """
     import polars as pl
 
-    if depth < 1:
-        raise DataError(f"depth must be 1 or more, got {depth}")
+    whole("depth", depth, least=1)
     if isinstance(runs, (str, os.PathLike, Mapping)) or not isinstance(runs, Sequence):
         raise DataError("runs must be a list of runs; put a single run in a list")
     if not runs:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.scratch import longest
@@ -165,8 +166,7 @@ METHODS = {"minmax": _minmax, "zscore": _zscore, "sum": _sum, "rank": _rank}
 
 def check_method(method: str, X: Any) -> None:
     """Reject an unknown method, and sparse features that the method would make dense."""
-    if method not in METHODS:
-        raise DataError(f"method is {method!r}; it must be one of {', '.join(map(repr, METHODS))}")
+    choice("method", method, METHODS)
     if hasattr(X, "tocsr") and method != "sum":
         raise DataError(
             f"X is sparse, and {method!r} would make it dense (it moves zeros); use method='sum', which keeps zeros, "

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import number, whole
 from plackett._base.errors import DataError
 from plackett._base.estimator import Transformer, not_fitted
 from plackett._kernels.kernel import kernel
@@ -129,10 +130,8 @@ class OrderedTargetEncoder(Transformer):
 
     def _learn(self, X: Any, y: Any, qid: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Features, targets (NaN where unjudged) and number of the query of each row; sets ``statistics_``."""
-        if not self.smoothing > 0:
-            raise DataError(f"smoothing={self.smoothing}; give a positive number")
-        if self.n_permutations < 1:
-            raise DataError(f"n_permutations={self.n_permutations}; give 1 or more")
+        number("smoothing", self.smoothing, above=0)
+        whole("n_permutations", self.n_permutations, least=1)
         table = self._table(X)
         labels, query = _labels(X, y, qid, table.shape[0])
         self.n_features_in_ = table.shape[1]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett._base.arguments import whole
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.data.dense import dense
 
@@ -49,8 +49,7 @@ class ThresholdBins:
     @classmethod
     def of(cls, X: Any, n_thresholds: int, n_jobs: int | None = None) -> ThresholdBins:
         """The codes of a dense table of float32."""
-        if not 1 <= n_thresholds <= 255:
-            raise DataError(f"n_thresholds={n_thresholds}; give a number from 1 to 255")
+        whole("n_thresholds", n_thresholds, least=1, most=255)
         n, d = X.shape
         codes = np.empty((d, n), np.uint8)
         thresholds, missing = [], np.zeros(d, np.bool_)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import number, whole
 from plackett._base.errors import DataError
 from plackett._kernels.cores import n_threads
 from plackett.data.dataset import RankingDataset
@@ -85,12 +86,9 @@ def make_ranking(
     shares = np.asarray(label_proportions, np.float64)
     if shares.ndim != 1 or (shares < 0).any() or not np.isclose(shares.sum(), 1):
         raise DataError(f"label_proportions must be shares that add up to 1, got {tuple(label_proportions)}")
-    if not 0 <= missing < 1:
-        raise DataError(f"missing must be a share of at least 0 and below 1, got {missing}")
-    if noise < 0:
-        raise DataError(f"noise must not be negative, got {noise}")
-    if n_features < 1:
-        raise DataError(f"n_features must be 1 or more, got {n_features}")
+    number("missing", missing, least=0, below=1)
+    number("noise", noise, least=0)
+    whole("n_features", n_features, least=1)
     query = np.repeat(np.arange(n_queries), sizes)
     recipe = _Recipe(n_queries, n_features, missing, rng)
     X = np.empty((query.size, n_features), np.float32)
@@ -174,8 +172,7 @@ class _Recipe:
 
 
 def _sizes(docs_per_query: Any, n_queries: int, rng: np.random.Generator) -> np.ndarray:
-    if n_queries < 1:
-        raise DataError(f"n_queries must be 1 or more, got {n_queries}")
+    whole("n_queries", n_queries, least=1)
     if callable(docs_per_query):
         docs_per_query = np.asarray(docs_per_query(rng, n_queries))
     if isinstance(docs_per_query, tuple) and len(docs_per_query) == 2:
@@ -186,10 +183,10 @@ def _sizes(docs_per_query: Any, n_queries: int, rng: np.random.Generator) -> np.
     sizes = np.broadcast_to(docs_per_query, n_queries) if np.ndim(docs_per_query) == 0 else np.asarray(docs_per_query)
     if sizes.shape != (n_queries,):
         raise DataError(f"docs_per_query has shape {sizes.shape} for {n_queries} queries")
-    whole = sizes.astype(np.int64)
-    if (whole < 1).any() or (whole != sizes).any():
+    counts = sizes.astype(np.int64)
+    if (counts < 1).any() or (counts != sizes).any():
         raise DataError("docs_per_query must be whole numbers of 1 or more")
-    return whole
+    return counts
 
 
 def _labels(observed: np.ndarray, shares: np.ndarray) -> np.ndarray:

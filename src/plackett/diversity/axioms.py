@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import whole
 from plackett._base.errors import DataError
 
 __all__ = ["check_axioms"]
@@ -85,8 +86,7 @@ def check_axioms(
     """
     if not 3 <= n_documents <= 8:
         raise DataError(f"n_documents={n_documents}; give 3 to 8, as all sets are enumerated")
-    if n_instances < 1:
-        raise DataError(f"n_instances={n_instances}; give 1 or more")
+    whole("n_instances", n_instances, least=1)
     search = _Search(objective, n_documents, n_instances, random_state)
     return {axiom: search.run(axiom, getattr(search, axiom.replace(" ", "_"))) for axiom in AXIOMS}
 

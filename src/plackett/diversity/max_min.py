@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import whole
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel
 from plackett.diversity.candidates import similar_to
@@ -72,8 +73,7 @@ class MaxMin(WithDistance):
         from math import comb
 
         n = len(relevance)
-        if not 2 <= k <= n:
-            raise DataError(f"k={k}; give 2 to {n}")
+        whole("k", k, least=2, most=n)
         if comb(n, k) > _MOST_SETS:
             raise DataError(f"{comb(n, k):,} sets of {k} out of {n} documents are too many to enumerate")
         f, d = np.asarray(relevance, np.float64), np.asarray(distances, np.float64)

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice, whole_or_none
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import over_queries
-from plackett.data.arguments import choice
 from plackett.data.dataset import RankingDataset
 from plackett.diversity.candidates import ScoredCandidates
 
@@ -117,8 +117,7 @@ class Reranker:
     def _check(self) -> None:
         for name in ("k", "depth"):
             value = getattr(self, name)
-            if value is not None and value < 1:
-                raise DataError(f"{name}={value}; give 1 or more, or None")
+            whole_or_none(name, value, least=1)
         choice("relevance", self.relevance, _RELEVANCE)
 
     def _kernel(self) -> Any:

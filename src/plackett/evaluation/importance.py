@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from plackett._base.arguments import whole
 from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.measures.base import Measure
@@ -124,16 +125,15 @@ def permutation_importance(
 
     from plackett.data.estimators import predict
 
-    if n_repeats < 1:
-        raise DataError(f"n_repeats={n_repeats!r}; give a whole number of 1 or more")
+    whole("n_repeats", n_repeats, least=1)
     worth = _worth(data, measure, random_state)
-    whole = worth(predict(ranker, data))
+    before = worth(predict(ranker, data))
     drops = np.zeros((data.n_features, n_repeats))
     orders = [_order(data, within_queries, np.random.default_rng([random_state, r])) for r in range(n_repeats)]
     shuffled = _Shuffled(data.X)
     for j in range(data.n_features):
         for r, order in enumerate(orders):
-            drops[j, r] = whole - worth(predict(ranker, data.replace(X=shuffled(j, order))))
+            drops[j, r] = before - worth(predict(ranker, data.replace(X=shuffled(j, order))))
     frame = pl.DataFrame(
         {
             "feature": feature_names(data),

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett.evaluation.significance.paired import differences, matrix
 
 __all__ = ["geo_risk", "reward_risk", "trisk", "urisk", "zrisk"]
@@ -151,8 +152,7 @@ def _chi_squared(x: np.ndarray, alpha: float) -> np.ndarray:
 
 
 def _check_alpha(alpha: float) -> None:
-    if not alpha >= 0:
-        raise ValueError(f"alpha={alpha!r}; the additional weight of losses must be 0 or more")
+    number("alpha", alpha, least=0, error=ValueError)
 
 
 def _weighted(system: Any, baseline: Any, alpha: float) -> np.ndarray:

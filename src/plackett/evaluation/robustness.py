@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from plackett._base.arguments import number, whole
 from plackett._base.cached import cached_property
 from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
@@ -157,8 +158,7 @@ def robustness(
         raise DataError("the data have no labels to measure with")
     if not (0.0 <= label_noise <= 1.0 and 0.0 <= rho <= 1.0):
         raise DataError(f"label_noise={label_noise!r}, rho={rho!r}; give numbers from 0 to 1")
-    if n_samples < 1:
-        raise DataError(f"n_samples={n_samples!r}; give a whole number of 1 or more")
+    whole("n_samples", n_samples, least=1)
     parsed, values = parse(measure), scores_of(data, scores)
     plain = parsed.per_query(Scored(data, values, random_state=random_state))
     size = np.zeros(data.n_queries) if noise == 0 else _size(data, values, noise, relative)
@@ -191,8 +191,7 @@ def robustness(
 
 def _size(data: RankingDataset, scores: np.ndarray, noise: float, relative: bool) -> np.ndarray:
     """Standard deviation of the noise in each query."""
-    if not 0.0 < noise < np.inf:
-        raise DataError(f"noise={noise!r}; give a positive number")
+    number("noise", noise, above=0.0)
     if not relative:
         return np.full(data.n_queries, float(noise))
     counts = np.maximum(np.diff(data.offsets), 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plackett._base.errors import DataError
+from plackett._base.arguments import choice
 from plackett._base.search_space import Real, SearchSpace
 
 __all__ = ["letor_baselines"]
@@ -50,8 +50,7 @@ def letor_baselines(release: str = "letor3") -> dict[str, Any]:
     >>> letor_baselines("letor4")["select"], list(letor_baselines("letor4")["rankers"])
     ('AP', ['RankSVM', 'RankBoost', 'ListNet', 'AdaRank'])
     """
-    if release not in RELEASES:
-        raise DataError(f"release={release!r}; the releases are {', '.join(RELEASES)}")
+    choice("release", release, RELEASES)
     names = RELEASES[release]
     return {
         "rankers": {name: BASELINES[name][0] for name in names},

@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 import tempfile
 from collections.abc import Iterable, Mapping
+from math import inf
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import number_or_none
 from plackett._base.search_space import SearchSpace
 from plackett._kernels.cores import n_threads
 from plackett.evaluation.giveaways import giveaways, warn_of_giveaways
@@ -274,8 +276,7 @@ def _trials(search: str | None, n_trials: int | None, time_budget: float | None)
         isinstance(n_trials, bool) or not isinstance(n_trials, (int, np.integer)) or n_trials < 1
     ):
         raise ValueError(f"n_trials={n_trials!r}; give a whole number of 1 or more")
-    if time_budget is not None and not time_budget > 0:
-        raise ValueError(f"time_budget={time_budget!r}; give a number of seconds")
+    number_or_none("time_budget", time_budget, above=0, most=inf, error=ValueError)
     if n_trials is None and time_budget is None and search != "grid":
         return DEFAULT_TRIALS
     return None if n_trials is None else int(n_trials)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import whole
 from plackett._base.errors import DataError
 from plackett._base.time_limit import check_time
 from plackett.data.dataset import RankingDataset
@@ -89,8 +90,7 @@ def explain(
     ranker = _checked(ranker)
     data = ranker.columns_in.aligned(data)
     background = None if background is None else ranker.columns_in.aligned(background)
-    if n_orders < 1:
-        raise DataError(f"n_orders={n_orders}; give at least 1, or 2 for standard errors")
+    whole("n_orders", n_orders, least=1)
     query = _query(data, qid)
     names = [str(j + 1) for j in range(data.n_features)] if data.feature_names is None else list(data.feature_names)
     dense, score = _dense(query.X), _scorer(ranker, query)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from plackett._base.arguments import choice, number
 from plackett._base.errors import DataError, PlackettWarning
 from plackett._base.estimator import clone
 from plackett._base.progress import progress
-from plackett.data.arguments import choice
 from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import fit, predict
 from plackett.data.feature_number import feature_costs
@@ -114,8 +114,7 @@ def feature_frontier(
     Wang, Lin, Metzler: Learning to efficiently rank. SIGIR 2010.
     """
     choice("method", method, METHODS)
-    if not 0.0 <= epsilon < np.inf:
-        raise DataError(f"epsilon={epsilon!r}; give a number of 0 or more")
+    number("epsilon", epsilon, least=0.0)
     if train.n_features != valid.n_features:
         raise DataError(f"train has {train.n_features} features, valid {valid.n_features}")
     price = feature_costs(train, costs, 1.0)

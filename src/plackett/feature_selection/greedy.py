@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.evaluation.importance import feature_names, single_feature_importance
@@ -175,8 +176,7 @@ def n_kept(n_features: Any, available: int) -> int:
     (3, 2)
     """
     if isinstance(n_features, (int, np.integer)) and not isinstance(n_features, bool):
-        if not 1 <= n_features <= available:
-            raise DataError(f"n_features={n_features}; give a number from 1 to {available}, the number of features")
+        number("n_features", n_features, least=1, most=available)
         return int(n_features)
     if isinstance(n_features, (float, np.floating)) and not isinstance(n_features, bool) and 0.0 < n_features <= 1.0:
         return max(1, round(float(n_features) * available))

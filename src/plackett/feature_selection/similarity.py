@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError
 from plackett._kernels.cores import n_threads
 from plackett._kernels.kernel import kernel, ranges
-from plackett.data.arguments import choice
 from plackett.data.dataset import RankingDataset
 from plackett.scorers.rules.bits import count_bits
 

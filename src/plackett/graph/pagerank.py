@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import choice, number
 from plackett._base.errors import DataError, PlackettWarning
-from plackett.data.arguments import choice
 from plackett.graph.gauss_seidel import gauss_seidel
 from plackett.graph.links import LinkGraph
 from plackett.graph.power import power
@@ -85,8 +85,7 @@ def pagerank(
     Kamvar, Haveliwala, Manning, Golub: Extrapolation methods for accelerating PageRank computations. WWW 2003.
     Arasu, Novak, Tomkins, Tomlin: PageRank computation and the structure of the web. WWW 2002.
     """
-    if not 0 <= damping <= 1:
-        raise DataError(f"damping={damping}; give a probability")
+    number("damping", damping, least=0, most=1)
     choice("solver", solver, SOLVERS)
     if solver != "power" and damping == 1:
         raise DataError(f"solver={solver!r} needs a damping below 1; use 'power'")

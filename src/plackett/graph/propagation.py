@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import choice, number
 from plackett._base.errors import DataError
-from plackett.data.arguments import choice
 from plackett.graph.links import LinkGraph
 from plackett.graph.sitemap import SiteMap
 
@@ -121,6 +121,5 @@ def _values(values: Any, n: int, alpha: float) -> np.ndarray:
     given = np.asarray(values, np.float64)
     if given.ndim not in (1, 2) or given.shape[0] != n:
         raise DataError(f"values have shape {given.shape}; give a number or a row for each of the {n} pages")
-    if not 0 <= alpha <= 1:
-        raise DataError(f"alpha={alpha}; give a share from 0 to 1")
+    number("alpha", alpha, least=0, most=1)
     return given

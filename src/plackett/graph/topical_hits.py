@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._base.errors import DataError, PlackettWarning
+from plackett._base.arguments import number
+from plackett._base.errors import PlackettWarning
 from plackett.graph.hits import HubsAndAuthorities
 from plackett.graph.links import LinkGraph
 from plackett.graph.topical_pagerank import content_shares
@@ -43,8 +44,7 @@ def topical_hits(
     Nie, Davison, Qi: Topical link analysis for web search. SIGIR 2006.
     """
     content = content_shares(topics, graph)
-    if not 0 <= stay <= 1:
-        raise DataError(f"stay={stay}; give a probability")
+    number("stay", stay, least=0, most=1)
     authority, hub = np.zeros_like(content), content / max(graph.n_nodes, 1)
     for _ in range(max_iter):
         authority = _step(graph.collect(hub), content, stay)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import LossError
 from plackett._names.catalogue import find
 from plackett.data.dataset import RankingDataset
@@ -83,8 +84,7 @@ class QueryMean(Loss):
         inner = self.inner
         if self.per is None and self._terms() is None:
             raise LossError(f"{inner.name} is not a sum over pairs or documents; say what to count with per=…")
-        if self.per not in (None, *_TERMS.values()):
-            raise LossError(f"{self.name}: per={self.per!r}; give 'pairs', 'documents' or None")
+        choice(f"{self.name}: per", self.per, (None, *_TERMS.values()), error=LossError)
         for name in _INHERITED:
             object.__setattr__(self, name, getattr(inner, name))
 

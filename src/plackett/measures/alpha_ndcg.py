@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice, number
 from plackett._base.errors import MeasureError
 from plackett._kernels.kernel import kernel
 from plackett.data.dataset import RankingDataset
@@ -92,11 +93,9 @@ class AlphaNDCG(DiversityMeasure):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "discount", check_discount(self.discount, self.name))
-        if self.ideal not in ("greedy", "full"):
-            raise MeasureError(f"{self.name}: ideal={self.ideal!r}; give 'greedy' or 'full'")
+        choice(f"{self.name}: ideal", self.ideal, ("greedy", "full"), error=MeasureError)
         check_ideal_ties(self.ideal_ties, self.name)
-        if not 0.0 <= self.alpha <= 1.0:
-            raise MeasureError(f"{self.name}: alpha={self.alpha!r}; give a number between 0 and 1")
+        number(f"{self.name}: alpha", self.alpha, least=0.0, most=1.0, error=MeasureError)
 
     def values(self, ranking: Ranking) -> np.ndarray:
         """One number per query."""

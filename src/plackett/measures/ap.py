@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import MeasureError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.measures.base import Measure
@@ -66,10 +67,8 @@ class AveragePrecision(Measure):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.over not in ("relevant", "all"):
-            raise MeasureError(f"{self.name}: over={self.over!r}; give 'relevant' or 'all'")
-        if self.divisor not in ("relevant", "reachable"):
-            raise MeasureError(f"{self.name}: divisor={self.divisor!r}; give 'relevant' or 'reachable'")
+        choice(f"{self.name}: over", self.over, ("relevant", "all"), error=MeasureError)
+        choice(f"{self.name}: divisor", self.divisor, ("relevant", "reachable"), error=MeasureError)
 
     def values(self, ranking: Ranking) -> np.ndarray:
         """One number per query."""

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import MeasureError
 from plackett.measures.ranking import TIES, Ranking, Scored, list_ranking
 from plackett.measures.swaps import swap, swap_matrix
@@ -93,7 +94,7 @@ class Measure:
 
     def __post_init__(self) -> None:
         if self.ties not in TIES:
-            raise MeasureError(f"{self.name}: ties={self.ties!r}; the tie rules are {', '.join(TIES)}")
+            choice(f"{self.name}: ties", self.ties, TIES, error=MeasureError)
         if self.empty != "skip":
             if isinstance(self.empty, (str, bool)) or not np.isfinite(self.empty):
                 raise MeasureError(f"{self.name}: empty={self.empty!r}; give a number or 'skip'")

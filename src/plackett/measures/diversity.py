@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import MeasureError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.data.dataset import RankingDataset
@@ -77,8 +78,7 @@ IDEAL_TIES = {
 
 def check_ideal_ties(ideal_ties: str, measure: str) -> None:
     """Reject an unknown rule."""
-    if ideal_ties not in IDEAL_TIES:
-        raise MeasureError(f"{measure}: ideal_ties={ideal_ties!r}; give one of {', '.join(IDEAL_TIES)}")
+    choice(f"{measure}: ideal_ties", ideal_ties, IDEAL_TIES, error=MeasureError)
 
 
 def greedy_ideal(

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import MeasureError
 from plackett.data.dataset import RankingDataset
 from plackett.measures.ap import AP
@@ -41,8 +42,7 @@ class IntentAware(DiversityMeasure):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.missing not in ("zero", "renormalise"):
-            raise MeasureError(f"{self.name}: missing={self.missing!r}; give 'zero' or 'renormalise'")
+        choice(f"{self.name}: missing", self.missing, ("zero", "renormalise"), error=MeasureError)
 
     def plain(self, data: RankingDataset) -> Measure:
         """The measure of one subtopic."""

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import MeasureError
 from plackett._kernels.kernel import kernel
 from plackett.measures.base import Measure
@@ -21,8 +22,7 @@ ROUNDING = {"up": 0.9, "nearest": 0.5}
 
 def check_reach(reach: str, measure: str) -> None:
     """Reject an unknown rounding rule."""
-    if reach not in ROUNDING:
-        raise MeasureError(f"{measure}: reach={reach!r}; give one of {', '.join(ROUNDING)}")
+    choice(f"{measure}: reach", reach, ROUNDING, error=MeasureError)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

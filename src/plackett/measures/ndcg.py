@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import MeasureError
 from plackett.measures.base import Measure
 from plackett.measures.dcg import discounted
@@ -71,8 +72,7 @@ class NDCG(Measure):
         super().__post_init__()
         object.__setattr__(self, "gain", check_gain(self.gain, self.name))
         object.__setattr__(self, "discount", check_discount(self.discount, self.name))
-        if self.short not in ("pad", "zero"):
-            raise MeasureError(f"{self.name}: short={self.short!r}; give 'pad' or 'zero'")
+        choice(f"{self.name}: short", self.short, ("pad", "zero"), error=MeasureError)
 
     def values(self, ranking: Ranking) -> np.ndarray:
         """One number per query."""

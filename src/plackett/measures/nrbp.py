@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import MeasureError
 from plackett.measures.alpha_ndcg import discounted_novelty, greedy_gains
 from plackett.measures.diversity import (
@@ -72,8 +73,7 @@ class NoveltyRankBiasedPrecision(DiversityMeasure):
         super().__post_init__()
         check_ideal_ties(self.ideal_ties, self.name)
         for name in ("alpha", "beta"):
-            if not 0.0 <= getattr(self, name) < 1.0:
-                raise MeasureError(f"{self.name}: {name}={getattr(self, name)!r}; give a number from 0 to below 1")
+            number(f"{self.name}: {name}", getattr(self, name), least=0.0, below=1.0, error=MeasureError)
 
     def values(self, ranking: Ranking) -> np.ndarray:
         """One number per query."""

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import MeasureError
 from plackett.measures._hits import ShareOfHits
 from plackett.measures.ranking import Ranking
@@ -57,8 +58,7 @@ class Precision(ShareOfHits):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.short not in ("pad", "list", "zero"):
-            raise MeasureError(f"{self.name}: short={self.short!r}; give 'pad', 'list' or 'zero'")
+        choice(f"{self.name}: short", self.short, ("pad", "list", "zero"), error=MeasureError)
 
     def divisor(self, ranking: Ranking) -> np.ndarray:
         """The documents among which hits are counted."""

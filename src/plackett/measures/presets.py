@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from plackett._base.arguments import choice
 from plackett._base.errors import MeasureError
 from plackett.measures.base import Measure
 
@@ -45,8 +46,7 @@ def with_preset(measure: Measure, preset: str | None) -> Measure:
     """
     if preset is None:
         return measure
-    if preset not in PRESETS:
-        raise MeasureError(f"preset={preset!r}; the presets are {', '.join(PRESETS)}")
+    choice("preset", preset, PRESETS, error=MeasureError)
     rules = PRESETS[preset]
     changes = {}
     for field in dataclasses.fields(measure):

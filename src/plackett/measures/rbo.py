@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import DataError, MeasureError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.scratch import longest
@@ -49,8 +50,7 @@ def rbo(a: Any, b: Any, qid: Any = None, *, p: float = 0.9) -> float | np.ndarra
     >>> rbo([3, 2, 1], [3, 2, 1]), round(rbo([3, 2, 1], [2, 3, 1], p=0.5), 4)
     (1.0, 0.5)
     """
-    if not 0.0 < p < 1.0:
-        raise MeasureError(f"p={p!r}; rank-biased overlap needs a number above 0 and below 1")
+    number("p", p, above=0.0, below=1.0, error=MeasureError)
     first, second = _column(a, "a"), _column(b, "b")
     data = RankingDataset.from_arrays(None, np.zeros(first.size), qid)
     one, two = _listed(data, first), _listed(data, second)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError, MeasureError
 from plackett._kernels.kernel import kernel
 from plackett.measures.base import Measure
@@ -57,8 +58,7 @@ class RankCorrelation(Measure):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.weight not in ("uniform", "sample"):
-            raise MeasureError(f"{self.name}: weight={self.weight!r}; give 'uniform' or 'sample'")
+        choice(f"{self.name}: weight", self.weight, ("uniform", "sample"), error=MeasureError)
 
     def values(self, ranking: Ranking) -> np.ndarray:
         """One number per query."""

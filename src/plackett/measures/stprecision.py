@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import MeasureError
 from plackett._kernels.kernel import kernel
 from plackett.measures.diversity import DiversityMeasure, greedy_ideal, known_subtopics, relevant_subtopics
@@ -61,8 +62,7 @@ class SubtopicPrecision(DiversityMeasure):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0.0 < self.recall <= 1.0:
-            raise MeasureError(f"{self.name}: recall={self.recall!r}; give a number above 0 and up to 1")
+        number(f"{self.name}: recall", self.recall, above=0.0, most=1.0, error=MeasureError)
 
     def values(self, ranking: Ranking) -> np.ndarray:
         """One number per query."""

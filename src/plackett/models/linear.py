@@ -199,7 +199,7 @@ def lbfgs(problem: Any, first: np.ndarray, monitor: Monitor) -> np.ndarray:
         lower = np.zeros(start.size)
         lower[d : np.prod(shape)] = -np.inf
         bounds = Bounds(lower, np.inf)
-    options = {"maxiter": model.max_iter, "ftol": model.tol * 1e-2, "gtol": model.tol, "maxls": 40}
+    options: dict[str, Any] = {"maxiter": model.max_iter, "ftol": model.tol * 1e-2, "gtol": model.tol, "maxls": 40}
     with monitor.training(model.max_iter, f"{problem.loss.name} · L-BFGS"):
         quasi_newton(objective, start, stop, bounds=bounds, **options)
     return best
@@ -293,6 +293,6 @@ def train_near(model: Linear, loss: Loss, data: RankingDataset, old: LinearScore
         problem.penalised(slope)[...] += model.alpha * kept
         return float(value), slope.ravel()
 
-    options = {"maxiter": model.max_iter, "ftol": model.tol * 1e-2, "gtol": model.tol, "maxls": 40}
+    options: dict[str, Any] = {"maxiter": model.max_iter, "ftol": model.tol * 1e-2, "gtol": model.tol, "maxls": 40}
     optimum = quasi_newton(objective, centre.ravel(), **options)
     return problem.scorer(optimum.x.reshape(problem.shape))

@@ -17,6 +17,7 @@ from typing import IO, Any, Protocol, Self
 
 import numpy as np
 
+from plackett._base.arguments import whole
 from plackett._base.errors import DataError, PlackettWarning
 from plackett._files.atomic import replacing, sync_folder
 from plackett._files.checks import open_regular
@@ -94,8 +95,7 @@ class Journal:
         snapshot_every: int = 10_000,
         max_age: float | None = None,
     ) -> None:
-        if snapshot_every < 1:
-            raise DataError(f"snapshot_every={snapshot_every}; give at least 1")
+        whole("snapshot_every", snapshot_every, least=1)
         self.folder, self.learner = Path(folder), learner
         self.snapshot_every, self.max_age = snapshot_every, max_age
         self.folder.mkdir(parents=True, exist_ok=True)

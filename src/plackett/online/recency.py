@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import DataError
 
 __all__ = ["RecencyRanker"]
@@ -56,8 +57,7 @@ class RecencyRanker:
 
     def observe(self, time: float, query: Hashable, documents: Sequence[Hashable], clicks: Sequence[Any]) -> None:
         """Count a page: the documents shown, and whether each was clicked. Late pages count with their age."""
-        if not math.isfinite(time):
-            raise DataError(f"time={time}; give a number")
+        number("time", time)
         if len(documents) != len(clicks):
             raise DataError(f"{len(documents)} documents, {len(clicks)} clicks: give one value per document")
         self._start = time if self._start is None else min(self._start, time)

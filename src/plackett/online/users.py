@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError
 from plackett.clicks.models.base import ClickModel
 from plackett.clicks.simulate import CascadeUsers, PositionUsers, SimulatedUsers, TrustUsers
@@ -90,8 +91,7 @@ def user_model(users: str | SimulatedUsers | ClickModel | UserModel, data: Ranki
     if isinstance(users, str):
         if users in _TABLES:
             return _tabled(_TABLES[users], data.labels, k)
-        if users not in _HABITS:
-            raise DataError(f"users={users!r}; give {', '.join(USERS)}")
+        choice("users", users, _HABITS)
         users = _HABITS[users]
     attraction = np.clip(users.attraction(data.labels, float(data.labels.max(initial=0.0))), 0.0, 1.0)
     one, zero = np.ones(k), np.zeros(k)

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from plackett._base.arguments import number_or_none
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.permutation_models._base import PermutationModel, also_on_class
@@ -63,8 +64,7 @@ class Mallows(PermutationModel):
     model_parameters: ClassVar[tuple[str, ...]] = ("center", "theta")
 
     def __init__(self, center: Any = None, theta: float | None = None, *, n_items: int | None = None) -> None:
-        if theta is not None and not 0 <= theta < np.inf:
-            raise DataError(f"theta={theta}; give a number of 0 or more")
+        number_or_none("theta", theta, least=0)
         self.center = None if center is None else _as_center(center)
         self.theta = theta
         self._n_items = n_items

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError, PlackettWarning
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.log_sum import add_exp
-from plackett.data.arguments import choice
 from plackett.permutation_models._base import PermutationModel, also_on_class, as_scores
 from plackett.permutation_models._newton import Curvature, maximise
 from plackett.permutation_models._orders import Orders, as_orders, as_weights
@@ -93,8 +93,7 @@ class PlackettLuce(PermutationModel):
         max_iter: int = 200,
         tol: float = 1e-9,
     ) -> None:
-        if transform not in TRANSFORMS:
-            raise DataError(f"transform={transform!r}; the transforms are {', '.join(TRANSFORMS)}")
+        choice("transform", transform, TRANSFORMS)
         self.scores = None if scores is None else as_scores(scores)
         self.transform = transform
         self.among = among

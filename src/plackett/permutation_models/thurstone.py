@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import DataError, PlackettWarning
 from plackett.permutation_models._base import PermutationModel, also_on_class, as_scores
 from plackett.permutation_models._newton import Curvature, maximise
@@ -69,8 +70,7 @@ class Thurstone(PermutationModel):
         max_iter: int = 200,
         tol: float = 1e-9,
     ) -> None:
-        if not 0 < sigma < np.inf:
-            raise DataError(f"sigma={sigma}; give a positive number")
+        number("sigma", sigma, above=0)
         self.scores = None if scores is None else as_scores(scores)
         self.sigma = sigma
         self._n_items = n_items
@@ -137,8 +137,7 @@ class Thurstone(PermutationModel):
     def _fit(self, pairs: np.ndarray, counts: np.ndarray, n_items: int) -> Self:
         from scipy.special import log_ndtr
 
-        if not 0 <= self.alpha < np.inf:
-            raise DataError(f"alpha={self.alpha}; give a number of 0 or more")
+        number("alpha", self.alpha, least=0)
         if self.scores is not None and self.scores.size != n_items:
             raise DataError(f"scores has {self.scores.size} numbers to start from, but there are {n_items} items")
         first, second = pairs.T

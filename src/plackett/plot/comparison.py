@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError
 from plackett.evaluation.comparison import Comparison
 from plackett.experiments.report.numbers import fixed
@@ -66,6 +67,5 @@ def checked_measure(compared: Comparison, measure: str | Measure | None) -> str:
             f"give the result of plackett.compare, or of comparison() of an experiment, not a {type(compared).__name__}"
         )
     name = next(iter(compared.measures)) if measure is None else str(measure)
-    if name not in compared.measures:
-        raise DataError(f"measure={name!r}; the comparison has {', '.join(compared.measures)}")
+    choice("measure", name, compared.measures)
     return name

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from plackett._base.arguments import whole
 from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.experiments.report.numbers import short, tidy
@@ -42,8 +43,7 @@ def importances(source: Any, data: RankingDataset | None = None, *, n_features: 
     3
     """
     title, frame = _frame(source, data)
-    if n_features < 1:
-        raise DataError(f"n_features={n_features}; give 1 or more")
+    whole("n_features", n_features, least=1)
     frame = frame.sort("importance", descending=True, maintain_order=True).head(n_features)
     labels = [plain(name) for name in frame["feature"]]
     values = frame["importance"].to_numpy()

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import number_or_none
 from plackett._base.errors import DataError
 from plackett._base.search_space import Integer, SearchSpace
 from plackett.data.dataset import RankingDataset
@@ -78,8 +79,7 @@ class LaplaceRanker(Ranker):
         name = type(self).__name__
         for field in ("length_scale", "noise"):
             given = getattr(self, field)
-            if given is not None and not given > 0:
-                raise DataError(f"{name}: {field}={given}; give a positive number, or None")
+            number_or_none(f"{name}: {field}", given, above=0, most=np.inf)
         if self.n_points < 1 or self.max_iter < 0:
             raise DataError(f"{name}: n_points={self.n_points}, max_iter={self.max_iter}; both must be 1 or more")
         rows, observed, intervals, grades = self.observations(data)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from plackett._base.arguments import choice, whole, whole_or_none
 from plackett._base.errors import DataError, PlackettWarning
 from plackett._base.estimator import Estimator
 from plackett._base.parameters import check_parameters
@@ -180,14 +181,12 @@ class Ranker(Scoring, FittedAttributes, Estimator):
     ) -> Monitor:
         """Train on prepared data, and record what the model card reports."""
         check_parameters(self)
-        if self.random_state is not None and self.random_state < 0:
-            raise DataError(f"random_state={self.random_state}; give a whole number of 0 or more, or None")
+        whole_or_none("random_state", self.random_state, least=0)
         if valid is None and self.validation_fraction is not None:
             data, valid = set_aside(data, self.validation_fraction, self.random_state)
         monitor = self.make_monitor(valid, after)
         if self.calibration is not None:
-            if self.calibration not in CALIBRATIONS:
-                raise DataError(f"calibration={self.calibration!r}; the kinds are {', '.join(CALIBRATIONS)}, or None")
+            choice("calibration", self.calibration, CALIBRATIONS)
             if valid is None:
                 raise DataError(f"calibration needs validation data: {give_validation()}")
             if self.refits():
@@ -235,8 +234,7 @@ class Ranker(Scoring, FittedAttributes, Estimator):
         if self.early_stopping_rounds is not None:
             if valid is None:
                 raise DataError(f"early_stopping_rounds needs validation data: {give_validation()}")
-            if self.early_stopping_rounds < 1:
-                raise DataError(f"early_stopping_rounds={self.early_stopping_rounds}; give 1 or more, or None")
+            whole("early_stopping_rounds", self.early_stopping_rounds, least=1)
         measure = parse(self.eval_measure)
         return Monitor(valid, measure, self.early_stopping_rounds, self.verbose, self.n_jobs, after_round=after)
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from plackett._base.arguments import choice, whole_or_none
 from plackett._base.errors import DataError
 from plackett._base.estimator import clone
 from plackett._base.search_space import SearchSpace
@@ -191,10 +192,8 @@ class Blend(Ranker):
         return rankers
 
     def _weights(self, n: int) -> np.ndarray:
-        if self.n_best is not None and self.n_best < 1:
-            raise DataError(f"n_best={self.n_best}; give 1 or more, or None")
-        if self.scale not in ("spread", "query"):
-            raise DataError(f"scale={self.scale!r}; give 'spread' or 'query'")
+        whole_or_none("n_best", self.n_best, least=1)
+        choice("scale", self.scale, ("spread", "query"))
         weights = np.ones(n) if self.weights is None else np.asarray(self.weights, np.float64)
         if weights.shape != (n,) or not (weights > 0).all() or not np.isfinite(weights).all():
             raise DataError(f"weights={self.weights!r}; give one number above 0 for each of the {n} members")

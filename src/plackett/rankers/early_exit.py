@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from plackett._base.arguments import choice, number_or_none
 from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.moments import deviation_within_lists
@@ -186,14 +187,12 @@ def early_exit(
 
 
 def _check_rule(rule: str, slack: Any, settled: Any, max_change: float | None) -> None:
-    if rule not in RULES:
-        raise DataError(f"rule={rule!r}; give one of {', '.join(map(repr, RULES))}")
+    choice("rule", rule, RULES)
     if slack is not None and rule != "proximity":
         raise DataError(f"slack belongs to rule='proximity', not to {rule!r}")
     if settled is not None and rule not in _OF_LISTS:
         raise DataError(f"settled belongs to the rules {', '.join(map(repr, _OF_LISTS))}, not to {rule!r}")
-    if max_change is not None and not 0.0 <= max_change <= 1.0:
-        raise DataError(f"max_change={max_change!r}; give a share from 0 to 1")
+    number_or_none("max_change", max_change, least=0.0, most=1.0)
 
 
 def _check_counts(name: str, given: Sequence[int], most: int | None) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import number, whole
 from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import last_step
@@ -126,10 +128,8 @@ def latency(
     >>> timed.per_document
     6.0
     """
-    if repeats < 1:
-        raise DataError(f"repeats={repeats}; give 1 or more")
-    if not budget_ms > 0:
-        raise DataError(f"budget_ms={budget_ms}; give more than 0")
+    whole("repeats", repeats, least=1)
+    number("budget_ms", budget_ms, above=0, most=inf)
     if check_dataset(data).n_rows == 0:
         raise DataError("the data have no documents")
     some = np.flatnonzero(np.diff(data.offsets) > 0)

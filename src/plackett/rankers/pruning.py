@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError
 from plackett._kernels.openmp import scoring_threads
 from plackett.data.dataset import RankingDataset
@@ -92,8 +93,7 @@ def prune(
     """
     data = getattr(ranker, "columns_in", TrainedColumns()).aligned(check_dataset(data))
     head, trees, outputs = _taken_apart(ranker, data, n_jobs)
-    if method not in METHODS:
-        raise DataError(f"method={method!r}; the methods are {', '.join(METHODS)}")
+    choice("method", method, METHODS)
     if not 1 <= n_trees <= len(trees):
         raise DataError(f"n_trees={n_trees}; the ranker has {len(trees)} trees, keep 1 or more of them")
     rng = np.random.default_rng(random_state)

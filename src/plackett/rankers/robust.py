@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import DataError
 from plackett._base.estimator import clone
 from plackett.data.categories import refuse_categories
@@ -78,10 +79,8 @@ def robust_training(
     True
     """
     for name, value in (("penalty", penalty), ("feature_noise", feature_noise)):
-        if not 0.0 <= value < np.inf:
-            raise DataError(f"{name}={value!r}; give a number of 0 or more")
-    if not 0.0 < noise < np.inf:
-        raise DataError(f"noise={noise!r}; give a positive number")
+        number(name, value, least=0.0)
+    number("noise", noise, above=0.0)
     if isinstance(copies, bool) or copies < 1:
         raise DataError(f"copies={copies!r}; give a whole number of 1 or more")
     if not isinstance(ranker, Ranker):

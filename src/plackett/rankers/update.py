@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import DataError
 from plackett._base.estimator import clone
 from plackett.data.dataset import RankingDataset
@@ -93,8 +94,7 @@ def update_ranker(
     old.check_fitted()
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
         raise DataError(f"k={k!r}; give a whole number of 1 or more")
-    if not 0.0 <= max_churn <= k:
-        raise DataError(f"max_churn={max_churn!r}; give a number from 0 to k={k}")
+    number("max_churn", max_churn, least=0.0, most=k)
     lists = data if monitor is None else monitor
     before = old.predict(lists)
     name, candidates = _candidates(old, data)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError
 from plackett.scorers.fields import Stored, array, number
 
@@ -129,8 +130,7 @@ def calibrate(
     >>> calibration.probability(np.array([-1.0, 1.0, 1.5, 9.0])).tolist()
     [0.0, 0.5, 0.5, 1.0]
     """
-    if method not in CALIBRATIONS:
-        raise DataError(f"calibration={method!r}; the kinds are {', '.join(CALIBRATIONS)}")
+    choice("calibration", method, CALIBRATIONS)
     scores, labels = np.asarray(scores, np.float64), np.asarray(labels, np.float64)
     weight = np.ones(scores.shape) if sample_weight is None else np.asarray(sample_weight, np.float64)
     judged = (labels >= 0) & (weight > 0)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett._base import arguments
 from plackett.data.dense import dense
 from plackett.scorers._products import table_times
 from plackett.scorers.base import Scorer
@@ -74,8 +74,7 @@ class KernelSpace:
         cls, name: str, scale: np.ndarray, gamma: float | None, coef0: float, degree: int, n_jobs: int | None
     ) -> KernelSpace:
         """The space of a kernel by name; gamma None is 1 / number of features."""
-        if name not in KERNELS:
-            raise DataError(f"kernel={name!r}; the kernels are {', '.join(KERNELS)}")
+        arguments.choice("kernel", name, KERNELS)
         return cls(
             name, scale, (1.0 / scale.size if gamma is None else float(gamma), float(coef0), float(degree)), n_jobs
         )

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.some_rows import some_rows
@@ -103,8 +104,7 @@ def shallow_sample(data: RankingDataset, share: float, *, random_state: Any = 0)
 
 
 def _share(data: RankingDataset, share: float) -> float:
-    if not 0.0 < share <= 1.0:
-        raise DataError(f"share={share!r}; give a number above 0 and up to 1")
+    number("share", share, above=0.0, most=1.0)
     if not data.n_queries:
         raise DataError("the data have no queries")
     return float(share)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett._base.arguments import whole
 from plackett.data.dataset import RankingDataset
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
@@ -36,8 +36,7 @@ def judge_in_rounds(
     -------
     Candidates with the labels that were bought, and the inclusion probability of each row (NaN if unknown).
     """
-    if rounds < 1:
-        raise DataError(f"rounds must be 1 or more, got {rounds}")
+    whole("rounds", rounds, least=1)
     answers = np.nan_to_num(truth.labels, nan=0.0)
     now = replace(truth, labels=np.full(truth.n_rows, np.nan))
     inclusion = np.full(truth.n_rows, np.nan)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 
+from plackett._base.arguments import number
 from plackett.serve.http import RefusedError
 
 #: A table as single-precision numbers may be this many times as large as the largest body.
@@ -62,8 +64,7 @@ class Settings:
             "max_waiting",
             "threads",
         ):
-            if getattr(self, name) <= 0:
-                raise ValueError(f"{name}={getattr(self, name)}; give more than 0")
+            number(name, getattr(self, name), above=0, most=inf, error=ValueError)
         if self.reload_interval < 0:
             raise ValueError(f"reload_interval={self.reload_interval}; give seconds, or 0 to never look again")
         if any(not key for key in self.api_keys):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import LossError
 from plackett.solvers.proved_gap import relative_gap
 from plackett.solvers.simplex_qp import simplex_qp
@@ -100,8 +101,7 @@ def minimise(
     >>> solution.coef.round(4).tolist(), round(solution.primal, 4)
     ([1.0], 0.5)
     """
-    if not C > 0:
-        raise LossError(f"C={C}; give a positive number")
+    number("C", C, above=0, most=np.inf, error=LossError)
     bundle = _Bundle(n_features, C)
     best, primal, dual = np.zeros(n_features), np.inf, 0.0
     point, reach = best, 1.0

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import DataError
 
 __all__ = ["hedge", "hedge_bound"]
@@ -86,5 +87,4 @@ def hedge_beta(n_rounds: int, n_experts: int) -> float:
 
 
 def _check_beta(beta: float) -> None:
-    if not 0.0 < beta < 1.0:
-        raise DataError(f"beta={beta}; give a number between 0 and 1")
+    number("beta", beta, above=0.0, below=1.0)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import row_array
@@ -80,8 +81,7 @@ _SOLVERS = {"squared_hinge": (_newton, True), "hinge": (_planes, False)}
 
 def check_loss(loss: str) -> None:
     """Reject an unknown loss."""
-    if loss not in _SOLVERS:
-        raise LossError(f"loss={loss!r}; the losses are {', '.join(_SOLVERS)}")
+    choice("loss", loss, _SOLVERS, error=LossError)
 
 
 def train(

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import LossError, PlackettWarning
 from plackett.data.dataset import RankingDataset
 from plackett.solvers.monitor import Monitor
@@ -32,8 +33,7 @@ class Trained:
 
 def check_settings(C: float, tol: float, max_iter: int) -> None:
     """Reject invalid settings."""
-    if not (C > 0 and np.isfinite(C)):
-        raise LossError(f"C={C}; give a positive number")
+    number("C", C, above=0, error=LossError)
     if not tol > 0 or max_iter < 1:
         raise LossError(f"tol={tol}, max_iter={max_iter}; give positive numbers")
 

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, fields
 from functools import cache
 from typing import Any, Literal
 
+from plackett._base.arguments import choice, whole
 from plackett._base.cached import cached_property
 from plackett._base.errors import DataError
 from plackett._names.nearest import nearest, question
@@ -93,8 +94,7 @@ class Analyzer:
     character_ngrams: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
-        if self.normalize not in (None, "NFC", "NFKC", "NFD", "NFKD"):
-            raise ValueError(f"normalize must be 'NFC', 'NFKC', 'NFD', 'NFKD' or None, got {self.normalize!r}")
+        choice("normalize", self.normalize, (None, "NFC", "NFKC", "NFD", "NFKD"), error=ValueError)
         if isinstance(self.stop_words, str):
             if self.stop_words not in STOP_WORDS:
                 known = ", ".join(map(repr, STOP_WORDS))
@@ -109,8 +109,7 @@ class Analyzer:
         for name, value in (("lowercase", self.lowercase), ("cjk", self.cjk), ("marks", self.marks)):
             if not isinstance(value, bool) and (name != "marks" or value is not None):
                 raise ValueError(f"{name} must be True or False{' or None' * (name == 'marks')}, got {value!r:.60}")
-        if not isinstance(self.word_ngrams, int) or not 1 <= self.word_ngrams <= 8:
-            raise ValueError(f"word_ngrams must be a number from 1 to 8, got {self.word_ngrams!r}")
+        whole("word_ngrams", self.word_ngrams, least=1, most=8, error=ValueError)
         if self.character_ngrams is not None:
             sizes = tuple(self.character_ngrams)
             if len(sizes) != 2 or not all(isinstance(n, int) for n in sizes) or not 1 <= sizes[0] <= sizes[1] <= 32:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import whole
 from plackett._base.errors import DataError, in_shell
 from plackett._files.atomic import replacing
 from plackett._files.description import read_description, write_description
@@ -68,8 +69,7 @@ class SearchPipeline:
     def __init__(
         self, index: Index, ranker: Any = None, features: Any = None, *, model: Any = None, candidates: int = 100
     ) -> None:
-        if candidates < 1:
-            raise DataError(f"candidates must be at least 1, got {candidates}")
+        whole("candidates", candidates, least=1)
         if (ranker is None) != (features is None):
             raise DataError("a ranker needs the features that it was trained on, and features need a ranker")
         self.index = index

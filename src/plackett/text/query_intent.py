@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import DataError
 from plackett.text.analysis import Analyzer
 
@@ -76,8 +77,7 @@ class QueryIntent:
         at_home, on_topic = [self._words(text) for text in home], [self._words(text) for text in topic]
         if not at_home or not on_topic:
             raise DataError("QueryIntent needs at least one query of each kind")
-        if self.smoothing <= 0.0:
-            raise DataError(f"smoothing={self.smoothing}; give a number above 0")
+        number("smoothing", self.smoothing, above=0.0)
         words = {w for text in (*at_home, *on_topic) for w in text}
         self._models = tuple(_Model(texts, len(words), self.smoothing) for texts in (at_home, on_topic))
         self._strong = Counter(w for text in emphasised for w in self._words(text))

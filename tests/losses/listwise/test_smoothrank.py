@@ -55,7 +55,7 @@ def test_continuous_at_ties(measure):
 
 
 def test_refusals():
-    with pytest.raises(LossError, match="nDCG, AP"):
+    with pytest.raises(LossError, match="'nDCG', 'AP'"):
         SmoothRankLoss(measure="RR")
     with pytest.raises(LossError, match="sigma"):
         SmoothRankLoss(sigma=-1.0)

@@ -150,7 +150,7 @@ def test_an_answer_at_the_edge_says_so():
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        ((np.nan,), {}, "judgements=nan; give a number of at least 4"),
+        ((np.nan,), {}, "judgements=nan; give a whole number of 4 or more"),
         ((100.5,), {}, "judgements=100.5; give a whole number"),
         ((100,), {"documents": 1}, "documents=1; give 2 or more: a single document cannot be ranked"),
         ((100,), {"queries": 0}, "queries=0"),

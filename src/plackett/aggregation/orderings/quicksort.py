@@ -7,12 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett._base.arguments import choice, whole, whole_or_none
 from plackett._kernels.kernel import kernel
 from plackett._kernels.randomness import mix
 from plackett.aggregation.orderings.base import Ordering
 from plackett.aggregation.orderings.preference import Preference
-from plackett.data.arguments import choice
 
 __all__ = ["QuickSort"]
 
@@ -72,10 +71,8 @@ class QuickSort(Ordering):
 
     def __post_init__(self) -> None:
         choice("decide", self.decide, _DECISIONS)
-        if self.k is not None and self.k < 1:
-            raise DataError(f"k={self.k}; give the number of ranks wanted, 1 or more, or None")
-        if self.repeats < 1:
-            raise DataError(f"repeats={self.repeats}; give 1 or more")
+        whole_or_none("k", self.k, least=1)
+        whole("repeats", self.repeats, least=1)
 
     def _scores(self, preference: Preference, offsets: np.ndarray, keys: np.ndarray) -> np.ndarray:
         seeds = np.random.default_rng(self.random_state).integers(2**63, size=self.repeats, dtype=np.uint64)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from plackett._base.arguments import number, whole
 from plackett._base.errors import DataError
 from plackett.clicks.models.base import ClickModel
 from plackett.clicks.models.ctr import IndependentClickModel
@@ -52,8 +53,7 @@ def model_labels(
             raise DataError(f"thresholds={thresholds!r}; give numbers that rise")
         value = np.searchsorted(cuts, value, side="right").astype(np.float64)
     elif grades is not None:
-        if grades < 2:
-            raise DataError(f"grades={grades}; give at least 2")
+        whole("grades", grades, least=2)
         cuts = np.quantile(value, np.arange(1, grades) / grades) if value.size else np.zeros(0)
         value = np.searchsorted(cuts, value, side="left").astype(np.float64)
     return frame.select("query", "document", pl.Series("label", value), pl.col("shown").alias("weight"))
@@ -104,8 +104,7 @@ def model_preferences(model: ClickModel, *, confidence: float = 0.9, most_per_qu
     import polars as pl
     from scipy.special import ndtr
 
-    if not 0.5 < confidence < 1:
-        raise DataError(f"confidence={confidence}; give a probability above .5 and below 1")
+    number("confidence", confidence, above=0.5, below=1)
     mean, variance = _moments(model)
     query = model.pairs_.query
     order = np.argsort(query, kind="stable")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett._base.arguments import number, whole
 from plackett.clicks.log import ClickLog
 from plackett.data.frame_columns import id_series
 
@@ -50,8 +50,7 @@ def query_walk(clicks: Any, *, steps: int = 1, top_k: int | None = None, max_deg
     """
     from scipy.sparse import csr_matrix
 
-    if steps < 1:
-        raise DataError(f"steps={steps}; give a number from 1")
+    whole("steps", steps, least=1)
     walked = clicks
     if max_degree is not None:
         degree = np.bincount(clicks.indices, minlength=clicks.shape[1])
@@ -112,8 +111,7 @@ def smooth_clicks(
     import polars as pl
     from scipy.sparse import csr_matrix
 
-    if not 0 <= own <= 1:
-        raise DataError(f"own={own}; give a share from 0 to 1")
+    number("own", own, least=0, most=1)
     clicks = click_matrix(log)
     near = query_walk(clicks, steps=steps, top_k=top_k, max_degree=max_degree)
     mixed = clicks if own == 1 else csr_matrix(own * clicks + (1 - own) * (near @ clicks))

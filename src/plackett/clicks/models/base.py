@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import DataError, reading
 from plackett._base.progress import progress
 from plackett._files import storage
@@ -190,8 +191,7 @@ class ClickModel:
         decay
             Weight of all earlier parts from now on: below 1, old pages are gradually forgotten.
         """
-        if not 0 < decay <= 1:
-            raise DataError(f"decay={decay}; give a weight above 0, at most 1")
+        number("decay", decay, above=0, most=1)
         new = log.collapse()
         if self._seen is not None:
             old = self._seen.replace(weight=self._seen.page_weight * decay)

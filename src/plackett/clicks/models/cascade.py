@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._families import ChainModel
 from plackett.clicks.models._prior import estimate_prior
-from plackett.data.arguments import choice
 
 __all__ = ["CascadeModel"]
 

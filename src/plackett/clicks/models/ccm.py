@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import DataError
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._chain import SKIPS, SKIPS_GONE_ON
@@ -130,8 +131,7 @@ class BayesianCCM(_ClickChain):
     ratio: float = 0.5
 
     def _fit(self, log: ClickLog, verbose: bool) -> None:
-        if not 0 < self.ratio <= 1:
-            raise DataError(f"ratio={self.ratio}; give a number above 0, at most 1")
+        number("ratio", self.ratio, above=0, most=1)
         if self.prior is not None:
             raise DataError(f"prior={self.prior!r}; the prior of BayesianCCM is uniform: leave it at None")
         lowest = np.repeat(log.last_click, log.lengths)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import whole
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.clicks.log import ClickLog
@@ -197,8 +198,7 @@ class PBMMixture(ClickModel):
         return ChainPages.of(log, self.n_ranks_, self.n_jobs)
 
     def _start(self, totals: Totals) -> None:
-        if self.n_types < 1:
-            raise DataError(f"n_types={self.n_types}; give a number from 1")
+        whole("n_types", self.n_types, least=1)
         self.attraction_ = clipped((self.clicks_ + 1.0) / (self.shown_ * 0.7 + 2.0))
         self.share_ = np.full(self.n_types, 1.0 / self.n_types)
         steep = np.linspace(0.3, 1.2, self.n_types)[:, None] if self.n_types > 1 else np.array([[0.7]])

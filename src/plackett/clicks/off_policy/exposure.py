@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import DataError
 from plackett.clicks.log import ClickLog
 from plackett.clicks.off_policy.lists import NewLists, new_lists, run_of
@@ -99,8 +100,7 @@ def exposure_bound(
     """
     import polars as pl
 
-    if not 0 < confidence < 1:
-        raise DataError(f"confidence={confidence}; give a probability between 0 and 1")
+    number("confidence", confidence, above=0, below=1)
     log, new = _covered(log, run_of(run, data), k)
     table = examination_of(propensities)
     needed = min(k, max(log.longest, int(new.rank.max(initial=1))))

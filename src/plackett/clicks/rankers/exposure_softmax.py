@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import whole
 from plackett._base.errors import DataError
 from plackett._base.search_space import Real, SearchSpace
 from plackett.clicks.features import check_finite, dense
@@ -108,8 +109,7 @@ class ExposureSoftmax(Ranker):
             raise DataError(
                 f"alpha={self.alpha!r}, saturation={self.saturation!r}; give a positive number, and 0 or more"
             )
-        if self.max_iter < 1:
-            raise DataError(f"max_iter={self.max_iter}; give 1 or more")
+        whole("max_iter", self.max_iter, least=1)
         data = some_rows(data, _known(data))  # as a member of another ranker it is given all documents
         examined = _examinations(data)
         weight = exposure_weights(examined, self.saturation)

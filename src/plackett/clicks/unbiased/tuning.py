@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from plackett._base.arguments import whole
 from plackett._base.errors import DataError
 from plackett.clicks.log import ClickLog
 from plackett.clicks.unbiased.agreement import Agreement, EqualRanks
@@ -101,8 +102,7 @@ def tune_by_clicks(
 
     if not rankers:
         raise DataError("rankers is empty: give at least one")
-    if not 2 <= n_folds <= max(2, train.n_queries):
-        raise DataError(f"n_folds={n_folds}; give 2 to the number of queries with labels ({train.n_queries})")
+    whole("n_folds", n_folds, least=2, most=max(2, train.n_queries))
     fold = np.random.default_rng(random_state).permutation(data.n_queries) % n_folds
     judge = EqualRanks(log, data)
     agreements: dict[str, Agreement] = {}

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from plackett._base.arguments import choice, whole, whole_or_none
 from plackett._base.errors import DataError, PartsError
 from plackett.data.dataset import RankingDataset
 from plackett.data.frame_columns import first_missing
@@ -175,18 +176,15 @@ def read_letor_chunks(
 
 def check_chunk_bytes(chunk_bytes: Any) -> None:
     """An error unless this is a number of bytes."""
-    if not isinstance(chunk_bytes, (int, np.integer)) or chunk_bytes < 1:
-        raise DataError(f"chunk_bytes must be a positive whole number, got {chunk_bytes!r}")
+    whole("chunk_bytes", chunk_bytes, least=1)
 
 
 def _options(path: Any, sparse: bool, n_features: int | None, missing: str, n_jobs: int | None) -> Options:
     fills = {"zero": 0.0, "nan": np.nan}
-    if missing not in fills:
-        raise DataError(f"missing must be 'zero' or 'nan', got {missing!r}")
+    choice("missing", missing, fills)
     if sparse and missing == "nan":
         raise DataError("features that a sparse matrix does not hold are zero: missing='nan' needs sparse=False")
-    if n_features is not None and not (isinstance(n_features, (int, np.integer)) and 0 <= n_features <= MAX_FEATURE):
-        raise DataError(f"n_features must be a whole number from 0 to {MAX_FEATURE}, got {n_features!r}")
+    whole_or_none("n_features", n_features, least=0, most=MAX_FEATURE)
     width = None if n_features is None else int(n_features)
     return Options(os.fsdecode(path), sparse, width, fills[missing], n_jobs)
 

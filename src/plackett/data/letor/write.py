@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError, PlackettWarning, in_shell, parameter
 from plackett._files.compression import replacing_compressed
 from plackett._kernels.cores import n_threads
@@ -74,8 +75,7 @@ def write_letor(
     labels, label_of_row = np.unique(check_dataset(data).labels, return_inverse=True)
     texts = Strings.from_values([_label(label) for label in labels.tolist()])
     _say_what_is_lost(data, path)
-    if qids not in ("keep", "number"):
-        raise DataError(f"qids must be 'keep' or 'number', got {qids!r}")
+    choice("qids", qids, ("keep", "number"))
     ids = data.qids if qids == "keep" else np.arange(1, data.n_queries + 1)
     names = Strings.from_values(ids)
     _check_ids(names, path)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import choice, number
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett.data.dataset import RankingDataset
@@ -71,10 +72,8 @@ class Neighbours:
         check_dataset(data)
         if self.k is not None and (isinstance(self.k, bool) or not isinstance(self.k, (int, np.integer)) or self.k < 1):
             raise DataError(f"k={self.k!r}; give 1 neighbour or more, or None for all")
-        if self.scale not in _SCALES:
-            raise DataError(f"scale={self.scale!r}; give {' or '.join(map(repr, _SCALES))}")
-        if not 0.0 <= self.minimum <= 1.0:
-            raise DataError(f"minimum={self.minimum}; give a similarity from 0 to 1")
+        choice("scale", self.scale, _SCALES)
+        number("minimum", self.minimum, least=0.0, most=1.0)
         table = data.X if vectors is None else vectors
         if issparse(table) and self.scale == "none":
             return self._sparse(data, table, n_jobs)

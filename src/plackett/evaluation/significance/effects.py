@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett.evaluation.significance.paired import differences
 
 __all__ = ["cliffs_delta", "cohens_dz", "standardised_mean_difference"]
@@ -29,8 +30,7 @@ def win_tie_loss(a: Any, b: Any, *, tolerance: float = TOLERANCE) -> WinTieLoss:
     >>> win_tie_loss([0.3, 0.5, 0.2], [0.1, 0.5, 0.4])
     WinTieLoss(wins=1, ties=1, losses=1)
     """
-    if not tolerance >= 0:
-        raise ValueError(f"tolerance={tolerance!r}; give a number of 0 or more")
+    number("tolerance", tolerance, least=0, error=ValueError)
     d = differences(a, b)
     wins, losses = int((d > tolerance).sum()), int((d < -tolerance).sum())
     return WinTieLoss(wins, d.size - wins - losses, losses)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError
 
 #: Sign that makes large values support the alternative; 0 means both directions.
@@ -55,8 +56,7 @@ def matrix(values: Any) -> np.ndarray:
 
 def direction(alternative: str) -> int:
     """The sign of an alternative; an error if unknown."""
-    if alternative not in ALTERNATIVES:
-        raise ValueError(f"alternative={alternative!r}; give one of {', '.join(ALTERNATIVES)}")
+    choice("alternative", alternative, ALTERNATIVES, error=ValueError)
     return ALTERNATIVES[alternative]
 
 

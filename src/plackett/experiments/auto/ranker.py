@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice, number_or_none, whole_or_none
 from plackett._base.errors import DataError
 from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
@@ -313,16 +315,13 @@ class AutoRanker(Ranker):
             raise DataError("time_budget and n_trials are both None; give seconds, or a number of settings to try")
         for name, least in (("n_trials", 1), ("n_folds", 2), ("n_repeats", 1), ("max_members", 1), ("n_seeds", 1)):
             value = getattr(self, name)
-            if value is not None and value < least:
-                raise DataError(f"{name}={value}; give {least} or more")
+            whole_or_none(name, value, least=least)
         for name in ("time_budget", "max_score_time"):
             value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise DataError(f"{name}={value}; give seconds above 0, or None")
+            number_or_none(name, value, above=0, most=inf)
         if self.baseline is not None:
             given([self.baseline], "baseline")
-        if self.clock not in CLOCKS:
-            raise DataError(f"clock={self.clock!r}; the clocks are {', '.join(CLOCKS)}")
+        choice("clock", self.clock, CLOCKS)
 
     def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
         return super()._card(data, monitor) | {"auto": self.__dict__.pop("_told")}

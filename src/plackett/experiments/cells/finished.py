@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.cached import cached_property
 from plackett._base.errors import DataError
 from plackett.evaluation.compare_evaluations import compare_evaluations
@@ -105,8 +106,7 @@ class Finished:
     def _dataset(self, dataset: str | None) -> str:
         if dataset is None and len(self.folds) == 1:
             return next(iter(self.folds))
-        if dataset not in self.folds:
-            raise DataError(f"dataset={dataset!r}; the datasets are {', '.join(self.folds)}")
+        choice("dataset", dataset, self.folds)
         return str(dataset)
 
     # -------------------------------------------------------------------------------------------------- comparisons
@@ -133,8 +133,7 @@ class Finished:
     def results(self, measure: str | None = None) -> dict[str, dict[str, float]]:
         """Mean over folds by dataset and ranker, for `winning_number` and similar functions."""
         name = next(iter(self.measures)) if measure is None else measure
-        if name not in self.measures:
-            raise DataError(f"measure={name!r}; the measures are {', '.join(self.measures)}")
+        choice("measure", name, self.measures)
         mean = self.measures[name].mean
         return {
             dataset: {

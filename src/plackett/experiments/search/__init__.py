@@ -7,6 +7,7 @@ objective records trials and keeps the best one.
 
 from __future__ import annotations
 
+from plackett._base.arguments import choice
 from plackett.experiments.search.base import DEFAULT_TRIALS, Objective, Search
 from plackett.experiments.search.bayes import bayes
 from plackett.experiments.search.grid import grid
@@ -28,6 +29,5 @@ SEARCHES: dict[str | None, Search] = {
 
 def search_named(name: str | None) -> Search:
     """Look up a search by name; raise if it is unknown."""
-    if name not in SEARCHES:
-        raise ValueError(f"search={name!r}; give one of {', '.join(repr(known) for known in SEARCHES)}")
+    choice("search", name, SEARCHES, error=ValueError)
     return SEARCHES[name]

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett._kernels.vector_math import exp
@@ -21,8 +22,7 @@ __all__ = ["ApproxERR", "ApproxRR"]
 def check_steepness(loss: Any) -> None:
     """Reject a non-positive steepness."""
     for name in ("alpha", "beta"):
-        if not getattr(loss, name) > 0:
-            raise LossError(f"{loss.name}: {name}={getattr(loss, name)}; give a positive number")
+        number(f"{loss.name}: {name}", getattr(loss, name), above=0, error=LossError)
 
 
 @kernel(inline=True)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel
 from plackett._kernels.scratch import lanes, longest
@@ -125,8 +126,7 @@ class ApproxNDCGLoss(Loss):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gain", check_gain(self.gain, self.name))
-        if not self.alpha > 0:
-            raise LossError(f"{self.name}: alpha={self.alpha}; give a positive number")
+        number(f"{self.name}: alpha", self.alpha, above=0, error=LossError)
 
     def constants(self, bound: LossOnData) -> tuple[Any, ...]:
         """Gain of each document as a share of the best DCG of its query."""

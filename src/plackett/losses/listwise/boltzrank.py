@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from plackett._base.arguments import choice, number, whole
 from plackett._base.errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.data.weights import given_or_ones
@@ -110,16 +111,11 @@ class BoltzRankLoss(Loss):
     def __post_init__(self) -> None:
         object.__setattr__(self, "target", check_gain(self.target, self.name, "target"))
         object.__setattr__(self, "gain", check_gain(self.gain, self.name))
-        if self.divergence not in ("target", "likelihood"):
-            raise LossError(f"{self.name}: divergence={self.divergence!r}; give 'target' or 'likelihood'")
-        if not 0 <= self.mix <= 1:
-            raise LossError(f"{self.name}: mix={self.mix}; give a share from 0 to 1")
-        if not self.alpha > 0:
-            raise LossError(f"{self.name}: alpha={self.alpha}; give a positive number")
-        if not 0 <= self.max_exact <= _MOST:
-            raise LossError(f"{self.name}: max_exact={self.max_exact}; give a number from 0 to {_MOST}")
-        if self.n_samples < 2:
-            raise LossError(f"{self.name}: n_samples={self.n_samples}; give 2 or more")
+        choice(f"{self.name}: divergence", self.divergence, ("target", "likelihood"), error=LossError)
+        number(f"{self.name}: mix", self.mix, least=0, most=1, error=LossError)
+        number(f"{self.name}: alpha", self.alpha, above=0, error=LossError)
+        whole(f"{self.name}: max_exact", self.max_exact, least=0, most=_MOST, error=LossError)
+        whole(f"{self.name}: n_samples", self.n_samples, least=2, error=LossError)
 
     def constants(self, bound: LossOnData) -> _Target:
         """Gains, drawn orders and the target distribution."""

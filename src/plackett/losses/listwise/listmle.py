@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import whole_or_none
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import kernel
 from plackett._kernels.log_sum import add_exp
@@ -95,8 +96,7 @@ class ListMLELoss(Loss):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "discount", check_discount(self.discount, self.name))
-        if self.k is not None and self.k < 1:
-            raise LossError(f"{self.name}: k={self.k}; give a positive number of ranks, or None for all")
+        whole_or_none(f"{self.name}: k", self.k, least=1, error=LossError)
 
     def constants(self, bound: LossOnData) -> tuple[Any, ...]:
         """The order of the labels, and the weight of the first i ranks."""

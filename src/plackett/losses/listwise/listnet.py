@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import REASSOC, kernel, over_queries
 from plackett._kernels.scratch import lanes, longest
@@ -151,8 +152,7 @@ class ListNetLoss(TopOneLoss):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "target", check_gain(self.target, self.name, "target"))
-        if not self.temperature > 0:
-            raise LossError(f"{self.name}: temperature={self.temperature}; give a positive number")
+        number(f"{self.name}: temperature", self.temperature, above=0, error=LossError)
 
     def exponent(self, bound: LossOnData) -> np.ndarray:
         """The target, divided by the temperature."""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from plackett._base.arguments import number, whole, whole_or_none
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import kernel
 from plackett._kernels.log_sum import add_exp
@@ -295,19 +296,14 @@ class ListNetTopKLoss(Loss):
     def __post_init__(self) -> None:
         object.__setattr__(self, "target", check_gain(self.target, self.name, "target"))
         object.__setattr__(self, "discount", check_discount(self.discount, self.name))
-        if self.k is not None and self.k < 1:
-            raise LossError(f"{self.name}: k={self.k}; give a positive number of ranks, or None for all")
+        whole_or_none(f"{self.name}: k", self.k, least=1, error=LossError)
         if self.distribution not in _DISTRIBUTIONS:
             known = ", ".join(_DISTRIBUTIONS)
             raise LossError(f"{self.name}: distribution={self.distribution!r}; the distributions are {known}")
-        if not 0 <= self.theta < np.inf:
-            raise LossError(f"{self.name}: theta={self.theta}; give a number of 0 or more")
-        if not self.temperature > 0:
-            raise LossError(f"{self.name}: temperature={self.temperature}; give a positive number")
-        if not 0 <= self.max_exact <= _MOST:
-            raise LossError(f"{self.name}: max_exact={self.max_exact}; give a number from 0 to {_MOST}")
-        if self.n_samples < 1:
-            raise LossError(f"{self.name}: n_samples={self.n_samples}; give a positive number of orders")
+        number(f"{self.name}: theta", self.theta, least=0, error=LossError)
+        number(f"{self.name}: temperature", self.temperature, above=0, error=LossError)
+        whole(f"{self.name}: max_exact", self.max_exact, least=0, most=_MOST, error=LossError)
+        whole(f"{self.name}: n_samples", self.n_samples, least=1, error=LossError)
 
     def constants(self, bound: LossOnData) -> _Target:
         """The target distribution, and orders drawn from it."""

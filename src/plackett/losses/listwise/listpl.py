@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import number, whole, whole_or_none
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import kernel
 from plackett._kernels.log_sum import add_exp
@@ -112,12 +113,9 @@ class ListPL(Loss):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "target", check_gain(self.target, self.name, "target"))
-        if self.k is not None and self.k < 1:
-            raise LossError(f"{self.name}: k={self.k}; give a positive number of ranks, or None for all")
-        if not self.temperature > 0:
-            raise LossError(f"{self.name}: temperature={self.temperature}; give a positive number")
-        if self.n_samples < 1:
-            raise LossError(f"{self.name}: n_samples={self.n_samples}; give a positive number of orders")
+        whole_or_none(f"{self.name}: k", self.k, least=1, error=LossError)
+        number(f"{self.name}: temperature", self.temperature, above=0, error=LossError)
+        whole(f"{self.name}: n_samples", self.n_samples, least=1, error=LossError)
 
     def constants(self, bound: LossOnData) -> tuple[Any, ...]:
         """Logarithms of the targets (NaN for ignored documents), and the weight of each query with unequal labels."""

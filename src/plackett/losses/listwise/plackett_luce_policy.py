@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import whole
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.log_sum import add_exp
@@ -113,8 +114,7 @@ class PlackettLucePolicy(Loss):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "measure", str(parse(self.measure)))
-        if self.n_samples < 2:
-            raise LossError(f"{self.name}: n_samples={self.n_samples}; give 2 or more")
+        whole(f"{self.name}: n_samples", self.n_samples, least=2, error=LossError)
 
     def constants(self, bound: LossOnData) -> tuple[Any, ...]:
         """The measure, the data without documents of weight 0, and how many ranks count."""

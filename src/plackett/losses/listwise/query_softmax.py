@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import LossError
 from plackett.losses.base import DeviceForm, LossOnData, finite_gains
 from plackett.losses.listwise.listnet import TopOneLoss
@@ -53,8 +54,7 @@ class QuerySoftmaxLoss(TopOneLoss):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "target", check_gain(self.target, self.name, "target"))
-        if not self.beta > 0:
-            raise LossError(f"{self.name}: beta={self.beta}; give a positive number")
+        number(f"{self.name}: beta", self.beta, above=0, error=LossError)
 
     def exponent(self, bound: LossOnData) -> np.ndarray:
         """Logarithm of the shares."""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice, number
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel
 from plackett._kernels.scratch import lanes, longest
@@ -155,10 +156,8 @@ class SmoothRankLoss(Loss):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gain", check_gain(self.gain, self.name))
-        if self.measure not in _PARTS:
-            raise LossError(f"{self.name}: measure={self.measure!r}; the measures are {', '.join(_PARTS)}")
-        if not self.sigma > 0:
-            raise LossError(f"{self.name}: sigma={self.sigma}; give a positive number")
+        choice(f"{self.name}: measure", self.measure, _PARTS, error=LossError)
+        number(f"{self.name}: sigma", self.sigma, above=0, error=LossError)
 
     def constants(self, bound: LossOnData) -> tuple[Any, ...]:
         """Gains, the best value of each query, and the weight of each rank."""

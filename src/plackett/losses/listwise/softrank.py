@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import number, whole
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import kernel
 from plackett._kernels.scratch import lanes, longest
@@ -20,8 +21,7 @@ __all__ = ["SoftNDCG", "SoftPC"]
 
 def check_sigma(loss: Any) -> None:
     """Reject a non-positive sigma."""
-    if not loss.sigma > 0:
-        raise LossError(f"{loss.name}: sigma={loss.sigma}; give a positive number")
+    number(f"{loss.name}: sigma", loss.sigma, above=0, error=LossError)
 
 
 def check_relevant(loss: Any, data: RankingDataset) -> None:
@@ -188,8 +188,7 @@ class SoftPC(Loss):
     max_exact: int = 100
 
     def __post_init__(self) -> None:
-        if self.k < 1:
-            raise LossError(f"{self.name}: k={self.k}; give a positive number of ranks")
+        whole(f"{self.name}: k", self.k, least=1, error=LossError)
         check_sigma(self)
 
     def settle(self, data: RankingDataset) -> SoftPC:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import number, whole
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import REASSOC, kernel
 from plackett._kernels.randomness import mix
@@ -158,12 +159,9 @@ class StochasticSmoothing(Loss):
         if not measure.swaps or not measure.linear_swaps:
             raise LossError(f"{self.name}: {measure} is not a sum of gains times discounts; try nDCG, DCG or P")
         object.__setattr__(self, "measure", str(measure))
-        if not self.sigma > 0:
-            raise LossError(f"{self.name}: sigma={self.sigma}; give a positive number")
-        if not self.mu >= 0:
-            raise LossError(f"{self.name}: mu={self.mu}; give 0 or more")
-        if self.n_samples < 1:
-            raise LossError(f"{self.name}: n_samples={self.n_samples}; give 1 or more")
+        number(f"{self.name}: sigma", self.sigma, above=0, error=LossError)
+        number(f"{self.name}: mu", self.mu, least=0, error=LossError)
+        whole(f"{self.name}: n_samples", self.n_samples, least=1, error=LossError)
 
     def constants(self, bound: LossOnData) -> tuple[Any, ...]:
         """The data without documents of weight 0, the gain of each document and the discount of each rank."""

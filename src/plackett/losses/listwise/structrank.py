@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import whole
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel
 from plackett._kernels.randomness import below as draw_below
@@ -315,8 +316,7 @@ class StructRankLoss(Loss):
         object.__setattr__(self, "theta", tuple(float(t) for t in self.theta))
         if len(self.theta) != 2 or not min(self.theta) > 0:
             raise LossError(f"{self.name}: theta={self.theta}; give two positive numbers")
-        if self.max_edges < 1:
-            raise LossError(f"{self.name}: max_edges={self.max_edges}; give a positive number")
+        whole(f"{self.name}: max_edges", self.max_edges, least=1, error=LossError)
 
     def constants(self, bound: LossOnData) -> tuple[Any, ...]:
         """The order of the labels, the weights and the parameters."""

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import LossError
 from plackett.losses.base import LossOnData
 from plackett.losses.listwise.listnet import TopOneLoss
@@ -50,8 +51,7 @@ class XENDCGLoss(TopOneLoss):
     random_state: int | None = None
 
     def __post_init__(self) -> None:
-        if not 0 <= self.gamma < 1:
-            raise LossError(f"{self.name}: gamma={self.gamma}; give a number from 0 to below 1")
+        number(f"{self.name}: gamma", self.gamma, least=0, below=1, error=LossError)
 
     def exponent(self, bound: LossOnData) -> np.ndarray:
         """log(2^y − γ), for labels of any size."""

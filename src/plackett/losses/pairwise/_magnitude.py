@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import kernel, template
 from plackett.data.dataset import RankingDataset
@@ -79,8 +80,7 @@ class MagnitudeLoss(SweptLoss):
             cls.kernel = staticmethod(sweep_of(_of_later_documents, _phi=cls.phi))
 
     def __post_init__(self) -> None:
-        if not self.beta >= 1:
-            raise LossError(f"{self.name}: beta={self.beta}; give a number of at least 1")
+        number(f"{self.name}: beta", self.beta, least=1, error=LossError)
 
     @property
     def smooth(self) -> bool:  # type: ignore[override]

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import template
 from plackett.losses.base import LossOnData
@@ -77,8 +78,7 @@ class TieLoss(SweptLoss):
         raise NotImplementedError
 
     def __post_init__(self) -> None:
-        if not self.tie_weight >= 0:
-            raise LossError(f"{self.name}: tie_weight={self.tie_weight}; give 0 or a positive number")
+        number(f"{self.name}: tie_weight", self.tie_weight, least=0, error=LossError)
         if self.tie_weight > 0 and self.width == 0:
             raise LossError(f"{self.name}: without a width no pair ever ties; widen it, or set tie_weight=0")
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import kernel
 from plackett._kernels.vector_math import exp
@@ -75,8 +76,7 @@ class Fidelity(PairLoss):
     target: float = 1.0
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.target <= 1.0:
-            raise LossError(f"{self.name}: target={self.target}; give a probability between 0 and 1")
+        number(f"{self.name}: target", self.target, least=0.0, most=1.0, error=LossError)
 
     @property
     def shape(self) -> tuple[float, ...]:

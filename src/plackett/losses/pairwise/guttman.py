@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel
 from plackett.data.dataset import RankingDataset
@@ -113,8 +114,7 @@ class Guttman(Loss):
     epsilon: float = 0.1
 
     def __post_init__(self) -> None:
-        if not 0 < self.epsilon < np.inf:
-            raise LossError(f"{self.name}: epsilon={self.epsilon}; give a positive number")
+        number(f"{self.name}: epsilon", self.epsilon, above=0, error=LossError)
 
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
         """The loss on the preferences of a dataset, or on all its pairs of unequal labels."""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from plackett._base.arguments import choice, number
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel
 from plackett._kernels.scratch import lanes, longest
@@ -211,13 +212,10 @@ class LambdaLoss(Loss):
     gain: Any = "exp2"
 
     def __post_init__(self) -> None:
-        if self.bound not in SCHEMES:
-            raise LossError(f"{self.name}: bound={self.bound!r}; the bounds are {', '.join(SCHEMES)}")
+        choice(f"{self.name}: bound", self.bound, SCHEMES, error=LossError)
         object.__setattr__(self, "gain", check_gain(self.gain, self.name))
-        if not self.sigma > 0:
-            raise LossError(f"{self.name}: sigma={self.sigma}; give a positive number")
-        if not self.mu >= 0:
-            raise LossError(f"{self.name}: mu={self.mu}; give 0 or a positive number")
+        number(f"{self.name}: sigma", self.sigma, above=0, error=LossError)
+        number(f"{self.name}: mu", self.mu, least=0, error=LossError)
 
     @property
     def learns_from(self) -> str:  # type: ignore[override]

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from plackett._base.arguments import number, whole_or_none
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel, kernel_from, template
 from plackett._kernels.scratch import lanes32, longest
@@ -229,10 +230,8 @@ class Lambda(Loss):
         if not measure.swaps:
             raise LossError(f"{measure} has no swap delta, which the lambda gradient needs; try nDCG, AP, RR or ERR")
         object.__setattr__(self, "measure", str(measure))
-        if self.truncation is not None and self.truncation < 1:
-            raise LossError(f"truncation={self.truncation}; give a positive number of ranks, or None for all")
-        if not self.sigma > 0:
-            raise LossError(f"{self.name}: sigma={self.sigma}; give a positive number")
+        whole_or_none("truncation", self.truncation, least=1, error=LossError)
+        number(f"{self.name}: sigma", self.sigma, above=0, error=LossError)
 
     def constants(self, bound: LossOnData) -> tuple[Any, ...]:
         """The measure, what is known of the documents in single precision, and the rules.

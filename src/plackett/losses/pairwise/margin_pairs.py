@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import DataError, LossError
 from plackett._kernels.kernel import over_queries
 from plackett.data.dataset import RankingDataset
@@ -64,8 +65,7 @@ def margin_pairs(
     if not isinstance(margin, str) and not (margin >= 0 and np.isfinite(margin)):
         raise LossError(f"margin={margin}; give a number of 0 or more")
     for name, value in (("tie_weight", tie_weight), ("tie_width", tie_width)):
-        if not (value >= 0 and np.isfinite(value)):
-            raise LossError(f"{name}={value}; give a number of 0 or more")
+        number(name, value, least=0, error=LossError)
     if data.preferences is not None:
         if level_weights is not None or tie_weight > 0:
             raise LossError("preferences have weights of their own: level weights and tie_weight are for labels")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from plackett._base.arguments import number
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import kernel
 from plackett.losses.pairwise._magnitude import MagnitudeLoss, power
@@ -56,8 +57,7 @@ class PairSVR(MagnitudeLoss):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.epsilon >= 0:
-            raise LossError(f"{self.name}: epsilon={self.epsilon}; give 0 or a positive number")
+        number(f"{self.name}: epsilon", self.epsilon, least=0, error=LossError)
 
     @property
     def shape(self) -> tuple[float, ...]:

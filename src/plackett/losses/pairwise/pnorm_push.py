@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import kernel
 from plackett._kernels.scratch import most
@@ -125,8 +126,7 @@ class PNormPushLoss(Loss):
     normalize: bool = False
 
     def __post_init__(self) -> None:
-        if not 1 <= self.p < np.inf:
-            raise LossError(f"{self.name}: p={self.p}; give a number of at least 1")
+        number(f"{self.name}: p", self.p, least=1, error=LossError)
 
     def constants(self, bound: LossOnData) -> tuple[Any, ...]:
         """The order of the labels and the weights."""

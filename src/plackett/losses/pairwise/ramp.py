@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import kernel
 from plackett.losses.pairwise._hinge_sweep import hinge_sweep
@@ -75,8 +77,7 @@ class Ramp(PairLoss):
     height: float = 2.0
 
     def __post_init__(self) -> None:
-        if not self.height > 0:
-            raise LossError(f"{self.name}: height={self.height}; give a positive number")
+        number(f"{self.name}: height", self.height, above=0, most=inf, error=LossError)
 
     @property
     def shape(self) -> tuple[float, ...]:

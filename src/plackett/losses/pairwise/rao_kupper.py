@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import kernel
 from plackett._kernels.vector_math import exp, log1p
@@ -81,8 +82,7 @@ class RaoKupper(TieLoss):
     theta: float = 2.0
 
     def __post_init__(self) -> None:
-        if not self.theta >= 1:
-            raise LossError(f"{self.name}: theta={self.theta}; give a number above 1")
+        number(f"{self.name}: theta", self.theta, least=1, error=LossError)
         super().__post_init__()
 
     @property

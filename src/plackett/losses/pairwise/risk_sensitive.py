@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from plackett._base.arguments import choice, number
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import kernel
 from plackett.data.dataset import RankingDataset
@@ -121,10 +122,8 @@ class RiskSensitive(SwappedLambda):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.risk not in RISKS:
-            raise LossError(f"risk={self.risk!r}; give one of {', '.join(RISKS)}")
-        if not 0.0 <= self.alpha < np.inf:
-            raise LossError(f"alpha={self.alpha}; the additional weight of losses must be 0 or more")
+        choice("risk", self.risk, RISKS, error=LossError)
+        number("alpha", self.alpha, least=0.0, error=LossError)
 
     def settle(self, data: RankingDataset) -> Self:
         """The loss with the standard deviation of these data, for the forms that need it."""

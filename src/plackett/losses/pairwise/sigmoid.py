@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from plackett._base.arguments import number
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import kernel
 from plackett._kernels.vector_math import exp
@@ -64,8 +65,7 @@ class Sigmoid(PairLoss):
     sigma: float = 1.0
 
     def __post_init__(self) -> None:
-        if not self.sigma > 0:
-            raise LossError(f"{self.name}: sigma={self.sigma}; give a positive number")
+        number(f"{self.name}: sigma", self.sigma, above=0, error=LossError)
 
     @property
     def shape(self) -> tuple[float, ...]:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from plackett._base.arguments import number
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import kernel
 from plackett.losses.pairwise._ties import TieLoss
@@ -98,8 +99,7 @@ class ThurstoneMosteller(TieLoss):
     epsilon: float = 0.5
 
     def __post_init__(self) -> None:
-        if not self.epsilon >= 0:
-            raise LossError(f"{self.name}: epsilon={self.epsilon}; give 0 or a positive number")
+        number(f"{self.name}: epsilon", self.epsilon, least=0, error=LossError)
         super().__post_init__()
 
     @property

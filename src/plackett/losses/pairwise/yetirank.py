@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import number, whole
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.randomness import mix
@@ -134,12 +135,9 @@ class YetiRankLoss(Loss):
                 raise LossError(f"{self.name}: {measure} has no swap delta; try nDCG, AP, RR or ERR, or None")
             object.__setattr__(self, "measure", str(measure))
         for name in ("n_permutations", "n_neighbors"):
-            if getattr(self, name) < 1:
-                raise LossError(f"{self.name}: {name}={getattr(self, name)}; give 1 or more")
-        if not self.noise >= 0:
-            raise LossError(f"{self.name}: noise={self.noise}; give 0 or more")
-        if not 0 < self.decay <= 1:
-            raise LossError(f"{self.name}: decay={self.decay}; give a number above 0, up to 1")
+            whole(f"{self.name}: {name}", getattr(self, name), least=1, error=LossError)
+        number(f"{self.name}: noise", self.noise, least=0, error=LossError)
+        number(f"{self.name}: decay", self.decay, above=0, most=1, error=LossError)
 
     def constants(self, bound: LossOnData) -> tuple[Any, ...]:
         """The measure, and the weights of the documents."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import number_or_none
 from plackett._base.errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.measures.gains import gains_of
@@ -16,8 +17,7 @@ _MOST_CLASSES = 1000
 
 def check_n_classes(loss: Any) -> None:
     """Reject a non-positive number of classes."""
-    if loss.n_classes is not None and loss.n_classes < 1:
-        raise LossError(f"{loss.name}: n_classes={loss.n_classes}; give a positive number, or None for the data's")
+    number_or_none(f"{loss.name}: n_classes", loss.n_classes, least=1, error=LossError)
 
 
 def classes_of(loss: Any, data: RankingDataset) -> tuple[np.ndarray, np.ndarray, int]:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss, LossOnData
@@ -75,8 +76,7 @@ class Cosine(Loss):
     transform: str = "exp"
 
     def __post_init__(self) -> None:
-        if self.transform not in TRANSFORMS:
-            raise LossError(f"{self.name}: transform={self.transform!r}; the transforms are {', '.join(TRANSFORMS)}")
+        choice(f"{self.name}: transform", self.transform, TRANSFORMS, error=LossError)
 
     @property
     def smooth(self) -> bool:  # type: ignore[override]

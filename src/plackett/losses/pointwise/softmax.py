@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss, LossOnData
@@ -48,8 +49,7 @@ class Softmax(Loss):
     gain: Any = "linear"
 
     def __post_init__(self) -> None:
-        if not self.gamma > 0:
-            raise LossError(f"{self.name}: gamma={self.gamma}; give a positive number")
+        number(f"{self.name}: gamma", self.gamma, above=0, error=LossError)
         object.__setattr__(self, "gain", check_gain(self.gain, self.name))
         check_n_classes(self)
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.cached import cached_property
 from plackett._base.errors import LossError
 from plackett.data.dataset import RankingDataset
@@ -50,8 +51,7 @@ class ThresholdLoss(Loss):
     all_thresholds: ClassVar[bool]
 
     def __post_init__(self) -> None:
-        if self.penalty not in PENALTIES:
-            raise LossError(f"{self.name}: penalty={self.penalty!r}; the penalties are {', '.join(PENALTIES)}")
+        choice(f"{self.name}: penalty", self.penalty, PENALTIES, error=LossError)
         for field in ("cuts", "thresholds"):
             given = getattr(self, field)
             if given is not None and not isinstance(given, str):

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice, number, whole
 from plackett._base.errors import LossError
 from plackett._base.search_space import Real, SearchSpace
 from plackett._kernels.torch_threads import load_torch, pick_device, threads
@@ -126,10 +127,8 @@ class Neural:
     def train(self, loss: Loss, data: RankingDataset, monitor: Monitor, start: Scorer | None = None) -> NeuralScorer:
         """Minimise the loss on the data."""
         for name in ("batch_size", "max_epochs", "average"):
-            if getattr(self, name) < 1:
-                raise LossError(f"{name}={getattr(self, name)}; it must be at least 1")
-        if not 0.0 <= self.alpha < float("inf"):
-            raise LossError(f"alpha={self.alpha}; give a number of 0 or more")
+            whole(name, getattr(self, name), least=1, error=LossError)
+        number("alpha", self.alpha, least=0.0, error=LossError)
         device = pick_device(self.device)
         with threads(device, self.n_jobs) as spread, load_torch().inference_mode(False):
             training = Training(self, loss, data, device, list_aware=self._kind().list_aware)
@@ -161,8 +160,7 @@ class Neural:
         return network, features, network.initial(np.random.default_rng(self.random_state))
 
     def _kind(self) -> type[Network]:
-        if self.architecture not in NETWORKS:
-            raise LossError(f"architecture={self.architecture!r}; the architectures are {', '.join(NETWORKS)}")
+        choice("architecture", self.architecture, NETWORKS, error=LossError)
         return NETWORKS[self.architecture]
 
     def _network(self, n_features: int, n_outputs: int) -> Network:

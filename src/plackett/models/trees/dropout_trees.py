@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice, number, number_or_none, whole
 from plackett._base.errors import LossError
 from plackett._base.search_space import Real, SearchSpace
 from plackett._kernels.openmp import dismiss_waiting_threads
@@ -148,17 +149,13 @@ class DropoutTrees(Trees):
 
     def _check(self) -> None:
         for name, known in (("drop_sample", SAMPLES), ("rescale", RESCALES), ("drop_for_good", _RULES)):
-            if getattr(self, name) not in known:
-                raise LossError(f"{name}={getattr(self, name)!r}; give one of {', '.join(known)}")
+            choice(name, getattr(self, name), known, error=LossError)
         for name in ("skip_drop", "random_for_good"):
-            if not 0.0 <= getattr(self, name) <= 1.0:
-                raise LossError(f"{name}={getattr(self, name)}; give a probability from 0 to 1")
+            number(name, getattr(self, name), least=0.0, most=1.0, error=LossError)
         for name in ("drop_rate", "drop_growth"):
             value = getattr(self, name)
-            if value is not None and not 0.0 <= value < np.inf:
-                raise LossError(f"{name}={value}; give 0 or more")
-        if self.n_estimators < 1:
-            raise LossError(f"n_estimators={self.n_estimators}; it must be at least 1")
+            number_or_none(name, value, least=0.0, error=LossError)
+        whole("n_estimators", self.n_estimators, least=1, error=LossError)
         if self.bags > 1 or self.refit:
             raise LossError(
                 "trees with dropout of their own have neither n_bags nor refit; use boosting='dart' or 'gbdt'"

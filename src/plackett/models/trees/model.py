@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice, whole_or_none
 from plackett._base.errors import LossError
 from plackett._base.search_space import Integer, Real, SearchSpace
 from plackett._kernels.openmp import dismiss_waiting_threads, growing_threads
@@ -117,8 +118,7 @@ class Trees:
         """Grow the trees."""
         import lightgbm as lgb
 
-        if self.boosting not in _GRADIENTS:
-            raise LossError(f"boosting={self.boosting!r}; the kinds are {', '.join(_GRADIENTS)}")
+        choice("boosting", self.boosting, _GRADIENTS, error=LossError)
         if start is not None and (not isinstance(start, TreeScorer) or start.booster.num_feature() != data.n_features):
             raise LossError("trees can only continue from trees with the same features")
         self._check_bags(loss, start)
@@ -164,8 +164,7 @@ class Trees:
     def _check_bags(self, loss: Loss, start: Scorer | None) -> None:
         for name in ("n_estimators", "n_bags"):
             value = getattr(self, name)
-            if value is not None and value < 1:
-                raise LossError(f"{name}={value}; it must be at least 1")
+            whole_or_none(name, value, least=1, error=LossError)
         if self.bags > 1 and self.boosting not in ("gbdt", "bagged"):
             raise LossError(f"n_bags={self.n_bags} is for boosting='gbdt'; boosting={self.boosting!r} has no bags")
         if self.bags > 1 and loss.counts_rounds:
@@ -253,8 +252,7 @@ class Trees:
             chosen["learning_rate"] = self.learning_rate / self.bags
         elif self.boosting == "dart":
             chosen["boosting"] = "dart"
-        if self.gradient_bins is not None and not 2 <= self.gradient_bins <= 254:
-            raise LossError(f"gradient_bins={self.gradient_bins}; give a number from 2 to 254, or None")
+        whole_or_none("gradient_bins", self.gradient_bins, least=2, most=254, error=LossError)
         chosen |= self.lightgbm_params or {}
         if self.gradient_bins is not None and not self._sampled(chosen):
             quantised = {

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import number, whole
 from plackett._base.errors import LossError
 from plackett._base.search_space import Integer, Real, SearchSpace
 from plackett.data.dataset import RankingDataset
@@ -129,13 +130,10 @@ class Oblivious:
         return TreeScorer(join_trees(head, trees))
 
     def _check(self) -> None:
-        if not 1 <= self.depth <= _MOST_LEVELS:
-            raise LossError(f"depth={self.depth}; give a number of levels from 1 to {_MOST_LEVELS}")
-        if self.n_estimators < 1:
-            raise LossError(f"n_estimators={self.n_estimators}; it must be at least 1")
+        whole("depth", self.depth, least=1, most=_MOST_LEVELS, error=LossError)
+        whole("n_estimators", self.n_estimators, least=1, error=LossError)
         for name in ("subsample", "colsample_bytree"):
-            if not 0.0 < getattr(self, name) <= 1.0:
-                raise LossError(f"{name}={getattr(self, name)}; give a share above 0, up to 1")
+            number(name, getattr(self, name), above=0.0, most=1.0, error=LossError)
 
     def _features(self, rng: np.random.Generator, n_features: int) -> np.ndarray:
         """Which features a tree may use."""

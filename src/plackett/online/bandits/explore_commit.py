@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from plackett._base.arguments import whole
 from plackett._base.errors import DataError
 from plackett.online.bandits.base import Bandit, admissible, checked_relevance
 from plackett.online.learners.base import Page, checked_clicks
@@ -66,8 +67,7 @@ class RankedExploreCommit(Bandit):
             )
         if self.tries is None:
             self.tries = math.ceil(2 * self.k**2 / self.epsilon**2 * math.log(self.n_documents * self.k / self.delta))
-        if self.tries < 1:
-            raise DataError(f"tries={self.tries}; give at least 1")
+        whole("tries", self.tries, least=1)
         self._gains = checked_relevance(self.relevance, self.n_documents, self.least)
         self._shown, self._clicks = np.zeros(self.n_documents, np.int64), np.zeros(self.n_documents, np.int64)
 

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError
-from plackett.data.arguments import choice
 from plackett.online.bandits.base import Bandit, checked_look, within
 from plackett.online.learners.base import Page, checked_clicks, feature_table
 

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from plackett._base.arguments import choice, whole
 from plackett._base.errors import DataError
-from plackett.data.arguments import choice
 from plackett.online.bandits.base import Bandit, admissible, checked_relevance
 from plackett.online.learners.base import Page, checked_clicks
 
@@ -78,10 +78,8 @@ class RankedBandits(Bandit):
 
     def __post_init__(self) -> None:
         choice("policy", self.policy, _POLICIES)
-        if not 1 <= self.k <= self.n_documents:
-            raise DataError(f"k={self.k}; give 1 to {self.n_documents}, the number of documents")
-        if not self.horizon >= 1:
-            raise DataError(f"horizon={self.horizon}; give at least one page")
+        whole("k", self.k, least=1, most=self.n_documents)
+        whole("horizon", self.horizon, least=1)
         n = self.n_documents
         self._gains = checked_relevance(self.relevance, n, self.least)
         self._rng = np.random.default_rng(self.random_state)

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from plackett._base.arguments import choice, whole
 from plackett._base.errors import DataError
-from plackett.data.arguments import choice
 from plackett.online.bandits.base import Bandit, checked_look, within
 from plackett.online.learners.base import Page, checked_clicks
 
@@ -71,8 +71,7 @@ class TopKBandit(Bandit):
 
     def show(self, n: int) -> Page:
         """Order of the n documents of a list in production order."""
-        if n < 0:
-            raise DataError(f"n={n}; give the number of documents of the list")
+        whole("n", n, least=0)
         K = min(self.K, n)
         mean = np.clip(self.clicks[:K] / self.seen[:K], 1e-9, 1 - 1e-9)
         distance = K if self.distance is None else self.distance

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import whole
 from plackett._base.errors import DataError
 from plackett._names.nearest import plain
 from plackett.data.dataset import RankingDataset
@@ -74,8 +75,7 @@ def interleave(
         raise DataError("the lists of the rankers are given in a list, without names: list(lists.values())")
     if len(lists) < 2:
         raise DataError(f"the lists of at least two rankers are needed, {len(lists)} given")
-    if not isinstance(k, Integral) or k < 1:
-        raise DataError(f"k={k}; show a whole number of documents, at least one")
+    whole("k", k, least=1)
     lists = [_list(each, data, f"ranker {i}") for i, each in enumerate(lists)]
     for i, each in enumerate(lists):
         if len(set(each)) != len(each):

@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
-from plackett.data.arguments import choice
+from plackett._base.arguments import choice, whole
 from plackett.online.interleaving.base import Interleaved, Interleaving
 
 __all__ = ["Optimised"]
@@ -77,8 +76,7 @@ class Optimised(Interleaving):
 
     def __post_init__(self) -> None:
         choice("credit", self.credit, _CREDITS)
-        if self.most_lists < 1:
-            raise DataError(f"most_lists={self.most_lists}; give at least 1")
+        whole("most_lists", self.most_lists, least=1)
 
     def make(self, lists: Sequence[Sequence[Hashable]], k: int, rng: Random) -> Interleaved:
         """Draw one list of at most k documents."""

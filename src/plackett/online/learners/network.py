@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett._base.arguments import whole
 from plackett._kernels.kernel import kernel, kernel_from
 from plackett.online._lists import logistic
 from plackett.online.learners.pdgd import DrawnPages, learn_pairs, show_drawn
@@ -101,8 +101,7 @@ class NetworkPDGD(DrawnPages):
     hidden: int = 64
 
     def __post_init__(self) -> None:
-        if self.hidden < 1:
-            raise DataError(f"hidden={self.hidden}; give at least one unit")
+        whole("hidden", self.hidden, least=1)
         super().__post_init__()
 
     def parameters(self) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett._base.arguments import number, whole_or_none
 from plackett._base.estimator import clone
 from plackett._base.search_space import Real, SearchSpace
 from plackett._kernels.kernel import kernel, over_queries
@@ -103,10 +103,8 @@ class SequentialDiversity(Ranker):
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         for name in ("alpha", "gain_alpha"):
-            if not 0.0 <= getattr(self, name) < np.inf:
-                raise DataError(f"{name}={getattr(self, name)}; give a number of 0 or more")
-        if self.k is not None and not (isinstance(self.k, (int, np.integer)) and self.k >= 1):
-            raise DataError(f"k={self.k!r}; give 1 or more ranks, or None for all")
+            number(name, getattr(self, name), least=0.0)
+        whole_or_none("k", self.k, least=1)
         member = None
         if self.base is not None:
             member = clone(base_ranker(self.base))

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett._base.arguments import whole
 from plackett._base.search_space import Integer, Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.measures.language import parse
@@ -109,8 +109,7 @@ class Evolved(Ranker):
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         for name in ("generations", "n_runs", "n_validated"):
-            if getattr(self, name) < 1:
-                raise DataError(f"{name}={getattr(self, name)}; give 1 or more")
+            whole(name, getattr(self, name), least=1)
         names = list(data.feature_names) if data.feature_names is not None else default_names(data.n_features)
         leaves = self.leaves(names)
         evolution = self._evolution(data.n_features if leaves is None else len(leaves))

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett._base.arguments import whole
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import row_array
 from plackett.measures.language import parse
@@ -65,8 +65,7 @@ class Searched(Ranker):
         return {"max_iter": min(rounds, self.make_solver().max_iter)}
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
-        if self.n_restarts < 0:
-            raise DataError(f"{type(self).__name__}: n_restarts={self.n_restarts}; give 0 or more")
+        whole(f"{type(self).__name__}: n_restarts", self.n_restarts, least=0)
         solver = self.make_solver()
         problem = LinearProblem(data, parse(self.measure), self.standardize, self.n_jobs)
         rng = np.random.default_rng(self.random_state)

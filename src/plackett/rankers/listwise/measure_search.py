@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from plackett._base.errors import DataError
+from plackett._base.arguments import whole_or_none
 from plackett._base.search_space import SearchSpace
 from plackett.rankers.listwise._searched import Searched
 from plackett.solvers.search.solvers import make_solver
@@ -65,7 +65,6 @@ class MeasureSearch(Searched):
 
     def make_solver(self) -> Any:
         """The solver with its settings."""
-        if self.max_iter is not None and self.max_iter < 1:
-            raise DataError(f"MeasureSearch: max_iter={self.max_iter}; give 1 or more, or None")
+        whole_or_none("MeasureSearch: max_iter", self.max_iter, least=1)
         solver = make_solver(self.solver)
         return solver if self.max_iter is None else replace(solver, max_iter=self.max_iter)

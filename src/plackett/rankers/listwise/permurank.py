@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
+from plackett._base.arguments import choice
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett._kernels.scratch import longest
@@ -87,8 +88,7 @@ class PermuRank(StructuralSVM):
     rel: float = 1.0
 
     def _check(self, lists: TrainingLists) -> None:
-        if self.measure not in _MEASURES:
-            raise LossError(f"measure={self.measure!r}; PermuRank has {', '.join(_MEASURES)}")
+        choice("measure", self.measure, _MEASURES, error=LossError)
         if self.measure == "AP":
             check_relevance(lists, self.rel)
 

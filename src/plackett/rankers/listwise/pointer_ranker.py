@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice, number, whole_or_none
 from plackett._base.errors import DataError
 from plackett._base.search_space import Real, SearchSpace
 from plackett._kernels.kernel import kernel
@@ -121,14 +122,11 @@ class PointerRanker(Ranker):
         self.scorer_ = monitor.best
 
     def _check(self) -> None:
-        if self.training not in _TRAINING:
-            raise DataError(f"training={self.training!r}; give {' or '.join(map(repr, _TRAINING))}")
+        choice("training", self.training, _TRAINING)
         for name, least in (("beam", 1), ("k", 1), ("n_epochs", 1), ("n_samples", 2)):
             value = getattr(self, name)
-            if value is not None and value < least:
-                raise DataError(f"{name}={value}; give {least} or more")
-        if not 0.0 <= self.alpha < np.inf:
-            raise DataError(f"alpha={self.alpha}; give a penalty of 0 or more")
+            whole_or_none(name, value, least=least)
+        number("alpha", self.alpha, least=0.0)
 
     def _follow(
         self, function: OrderLikelihood, data: RankingDataset, start: np.ndarray, monitor: Monitor, scorer: Any

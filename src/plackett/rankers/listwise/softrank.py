@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from plackett._base.arguments import choice
 from plackett._base.errors import LossError
 from plackett._base.search_space import Real, SearchSpace
 from plackett.losses.base import Loss
@@ -68,6 +69,5 @@ class SoftRank(GradientTrained, Linear):
 
     def make_loss(self) -> Loss:
         """The loss to minimise."""
-        if self.measure not in _LOSSES:
-            raise LossError(f"SoftRank: measure={self.measure!r}; the measures are {', '.join(_LOSSES)}")
+        choice("SoftRank: measure", self.measure, _LOSSES, error=LossError)
         return _LOSSES[self.measure](self)

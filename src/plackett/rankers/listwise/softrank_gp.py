@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import number_or_none
 from plackett._base.errors import DataError
 from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
@@ -120,8 +121,7 @@ class SoftRankGP(Ranker):
                 f"SoftRankGP: noise={self.noise}, n_points={self.n_points}, alpha={self.alpha}; "
                 "give a positive noise, a point at least, and alpha of 0 or more"
             )
-        if self.length_scale is not None and not self.length_scale > 0:
-            raise DataError(f"SoftRankGP: length_scale={self.length_scale}; give a positive number, or None")
+        number_or_none("SoftRankGP: length_scale", self.length_scale, above=0, most=np.inf)
         _, center, spread, points = spread_points(data.X, self.n_points)
         length = np.sqrt(data.n_features) if self.length_scale is None else self.length_scale
         return GaussianProcessScorer(center, spread, points, np.zeros(points.shape[0]), np.array([length], float))

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from plackett._base.arguments import whole_or_none
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.scratch import longest
@@ -77,8 +78,7 @@ def ndcg_violations(lists: TrainingLists, k: int | None, gain: Any, n_jobs: int 
 
 def ndcg_terms(lists: TrainingLists, k: int | None, gain: Any) -> tuple[np.ndarray, np.ndarray]:
     """Gain of each document and discount of each position; raises an error for settings that nDCG does not support."""
-    if k is not None and k < 1:
-        raise LossError(f"k={k}; give a cut-off of 1 or more, or None")
+    whole_or_none("k", k, least=1, error=LossError)
     gains = finite_gains(lists.labels, check_gain(gain, "nDCG"), "nDCG")
     for i in np.flatnonzero(gains < 0)[:1]:
         raise LossError(f"label {lists.labels[i]:g} has gain {gains[i]:g}; gains must not be negative")

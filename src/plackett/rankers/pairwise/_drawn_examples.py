@@ -6,8 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
-import numpy as np
-
+from plackett._base.arguments import whole
 from plackett._base.errors import DataError, LossError
 from plackett.data.dataset import RankingDataset
 from plackett.data.inputs import training_data
@@ -109,6 +108,5 @@ class DrawnExamples(Ranker):
 
 def check_count(name: str, number: Any) -> int:
     """A parameter that is a whole number of 1 or more."""
-    if not isinstance(number, (int, np.integer)) or number < 1:
-        raise LossError(f"{name}={number!r}; give a whole number of 1 or more")
+    whole(name, number, least=1, error=LossError)
     return int(number)

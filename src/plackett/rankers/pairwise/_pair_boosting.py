@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice, whole
 from plackett._base.cached import cached_property
 from plackett._base.errors import LossError
 from plackett._base.search_space import Integer, SearchSpace
@@ -134,10 +135,8 @@ class PairBoosting(Ranker):
         """The weight α of a weak ranker; 0 stops training."""
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
-        if self.weak not in WEAK_RANKERS:
-            raise LossError(f"weak={self.weak!r}; the kinds are {', '.join(map(repr, WEAK_RANKERS))}")
-        if self.n_estimators < 1:
-            raise LossError(f"n_estimators={self.n_estimators}; give 1 or more")
+        choice("weak", self.weak, WEAK_RANKERS, error=LossError)
+        whole("n_estimators", self.n_estimators, least=1, error=LossError)
         bound = self._make_loss().bind(data, n_jobs=self.n_jobs)
         kept: list[tuple[WeakRanker, Any]] = []
         with monitor.training(self.n_estimators, type(self).__name__):

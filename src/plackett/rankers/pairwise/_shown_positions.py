@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from plackett._base.arguments import whole_or_none
 from plackett._base.errors import DataError, LossError, PlackettWarning
 from plackett.data.dataset import RankingDataset
 from plackett.data.inputs import training_data
@@ -86,8 +87,7 @@ class ClickTrained(GradientTrained, Trees):
         raise NotImplementedError
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
-        if self.max_position is not None and self.max_position < 1:
-            raise LossError(f"max_position={self.max_position}; give a number of positions, or None")
+        whole_or_none("max_position", self.max_position, least=1, error=LossError)
         if self.refit:
             raise LossError("refit=True: the biases belong to the trees of the first training; train without it")
         shown = 1 if data.positions is None else int(data.positions.max(initial=1))

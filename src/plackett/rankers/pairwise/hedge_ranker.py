@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett._base.arguments import whole
 from plackett._base.search_space import Integer, SearchSpace
 from plackett.aggregation.orderings.named import find_ordering
 from plackett.data.dataset import RankingDataset
@@ -83,8 +83,7 @@ class HedgeRanker(Ranker):
     order: Any = "greedy"
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
-        if self.passes < 1:
-            raise DataError(f"passes={self.passes}; give 1 or more")
+        whole("passes", self.passes, least=1)
         ordering = find_ordering(self.order, random_state=self.random_state)
         losses = _rounds(data, self.n_jobs)
         n_experts = losses.shape[1]

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import DataError, LossError, PlackettWarning
 from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
@@ -91,8 +92,7 @@ class MarginLP(Ranker):
     tol: float = 1e-4
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
-        if not 0.0 <= self.nu < 1.0:
-            raise LossError(f"nu={self.nu}; give a share of the pairs, 0 to below 1")
+        number("nu", self.nu, least=0.0, below=1.0, error=LossError)
         scale = feature_scale(data.X, data.row_weight, self.standardize)
         pairs, weight = self._pairs(data)
         program = _Program(data.X, scale, pairs, weight, self.nu, self.n_jobs)

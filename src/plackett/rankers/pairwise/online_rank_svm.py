@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice, number
 from plackett._base.errors import LossError
 from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
@@ -82,10 +83,8 @@ class OnlineRankSVM(DrawnExamples):
     n_rounds: int = 20
 
     def _check_settings(self) -> None:
-        if self.kernel not in KERNELS:
-            raise LossError(f"kernel={self.kernel!r}; the kernels are {', '.join(KERNELS)}")
-        if not (self.alpha > 0 and np.isfinite(self.alpha)):
-            raise LossError(f"alpha={self.alpha}; give a positive number")
+        choice("kernel", self.kernel, KERNELS, error=LossError)
+        number("alpha", self.alpha, above=0, error=LossError)
         for name in ("n_steps", "n_rounds"):
             check_count(name, getattr(self, name))
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice, whole
 from plackett._base.errors import DataError
 from plackett._base.estimator import clone
 from plackett._base.search_space import SearchSpace
@@ -83,10 +84,8 @@ class PairClassifier(Ranker):
     max_pairs: int = 100_000
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
-        if self.pair_features not in PAIR_FEATURES:
-            raise DataError(f"pair_features={self.pair_features!r}; give one of {', '.join(map(repr, PAIR_FEATURES))}")
-        if self.max_pairs < 1:
-            raise DataError(f"max_pairs={self.max_pairs}; give 1 or more")
+        choice("pair_features", self.pair_features, PAIR_FEATURES)
+        whole("max_pairs", self.max_pairs, least=1)
         ordering = find_ordering(self.order, random_state=self.random_state)
         model = self._model()
         winner, loser, weight = listed_pairs(data, self.max_pairs, self.normalize, self.random_state)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
@@ -69,8 +70,7 @@ class PositionBiasLambdaMART(ClickTrained):
         return Lambda(measure=self.measure, truncation=self.truncation, sigma=self.sigma, normalize=self.normalize)
 
     def _joint(self, data: RankingDataset, n_jobs: int | None, n: int, start: bool) -> JointlyBound:
-        if not self.bias_regularization >= 0:
-            raise LossError(f"bias_regularization={self.bias_regularization}; it must be 0 or more")
+        number("bias_regularization", self.bias_regularization, least=0, error=LossError)
         bias = np.zeros(n)
         if start:
             before = self.position_bias_[:n]

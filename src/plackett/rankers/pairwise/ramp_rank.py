@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import whole
 from plackett._base.errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import query_blocks
@@ -58,8 +59,7 @@ class RampRank(Refined):
         return Ramp(height=self.height, normalize=self.normalize)
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
-        if self.max_rounds < 1:
-            raise LossError(f"max_rounds={self.max_rounds}; it must be at least 1")
+        whole("max_rounds", self.max_rounds, least=1, error=LossError)
         problem = _Problem(self, self.make_loss(), data)
         ramp = problem.bound
         weights = problem.start(self._start(data))

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from plackett._base.arguments import choice, number
 from plackett._base.errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pairwise.base import PairLoss
@@ -102,16 +103,13 @@ class RankBoost(PairBoosting):
         return LOSSES[self.loss](normalize=self.normalize)
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
-        if self.loss not in LOSSES:
-            raise LossError(f"loss={self.loss!r}; the losses are {', '.join(map(repr, LOSSES))}")
-        if self.step not in ("auto", *STEPS):
-            raise LossError(f"step={self.step!r}; the steps are 'auto', {', '.join(map(repr, STEPS))}")
+        choice("loss", self.loss, LOSSES, error=LossError)
+        choice("step", self.step, ("auto", *STEPS), error=LossError)
         if self.step == "closed" and (self.weak, self.loss) != ("threshold", "exponential"):
             raise LossError('step="closed" is for weak="threshold" with loss="exponential"; use step="search"')
         if self.step == "bound" and self.loss != "exponential":
             raise LossError('step="bound" is for loss="exponential"; use step="search"')
-        if not 0.0 <= self.smoothing < math.inf:
-            raise LossError(f"smoothing={self.smoothing}; give a number of 0 or more")
+        number("smoothing", self.smoothing, least=0.0, error=LossError)
         super()._fit(data, monitor)
 
     def _step(self, round: Round) -> float:

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import LossError
 from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
@@ -95,8 +96,7 @@ class RankingPerceptron(Ranker):
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         for field, known in (("uneven", _UNEVEN), ("output", _OUTPUTS)):
-            if getattr(self, field) not in known:
-                raise LossError(f"{field}={getattr(self, field)!r}; it is one of {', '.join(known)}")
+            choice(field, getattr(self, field), known, error=LossError)
         if self.max_iter < 1 or self.max_votes < 1 or not self.margin >= 0.0:
             raise LossError("max_iter and max_votes must be 1 or more, the margin 0 or more")
         scale = feature_scale(data.X, weight_of_rows(data), self.standardize)

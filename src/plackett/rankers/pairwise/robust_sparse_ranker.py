@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import whole
 from plackett._base.errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import row_blocks
@@ -76,8 +77,7 @@ class RobustSparseRanker(GradientTrained, Linear):
 
     def train(self, loss: Loss, data: RankingDataset, monitor: Monitor, start: Scorer | None = None) -> Any:
         """Train with equal weights first, then with the weights of each resulting ranking."""
-        if self.n_rounds < 1:
-            raise LossError(f"n_rounds={self.n_rounds}; give 1 or more")
+        whole("n_rounds", self.n_rounds, least=1, error=LossError)
         if data.preferences is not None:
             raise LossError(
                 "RobustSparseRanker weighs pairs by their gains and ranks: it needs labels, not preferences"

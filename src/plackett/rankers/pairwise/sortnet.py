@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett._base.arguments import whole
 from plackett._base.search_space import Integer, Real, SearchSpace
 from plackett._kernels.torch_threads import load_torch, pick_device, threads
 from plackett.aggregation.orderings.named import find_ordering
@@ -95,8 +95,7 @@ class SortNet(Ranker):
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         for name in ("n_hidden", "max_iter", "n_epochs", "batch_size", "start_pairs", "max_pairs"):
-            if getattr(self, name) < 1:
-                raise DataError(f"{name}={getattr(self, name)}; give 1 or more")
+            whole(name, getattr(self, name), least=1)
         settings = SortNetSettings(**{field.name: getattr(self, field.name) for field in fields(SortNetSettings)})
         ordering = find_ordering(self.order, random_state=self.random_state)
         device = pick_device(self.device)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from plackett._base.arguments import choice, number, whole
 from plackett._base.errors import DataError, LossError
 from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
@@ -171,8 +172,7 @@ class StochasticRank(DrawnExamples):
         """
         self._check_settings()
         name = os.fsdecode(path)
-        if not isinstance(passes, (int, np.integer)) or passes < 1:
-            raise DataError(f"passes={passes!r}; give a whole number of 1 or more")
+        whole("passes", passes, least=1)
         check_chunk_bytes(chunk_bytes)
         if not is_regular(name):
             raise DataError(f"{name} can be read only once; read it with read_letor_chunks and use partial_fit")
@@ -221,15 +221,12 @@ class StochasticRank(DrawnExamples):
 
     def _check_settings(self) -> None:
         for field, known in (("learner", LEARNERS), ("loop", LOOPS), ("rate", {"auto": None, **RATES})):
-            if getattr(self, field) not in known:
-                raise LossError(f"{field}={getattr(self, field)!r}; it is one of {', '.join(known)}")
+            choice(field, getattr(self, field), known, error=LossError)
         for field in ("n_steps", "n_rounds"):
             check_count(field, getattr(self, field))
         for field in ("alpha", "eta0", "C"):
-            if not getattr(self, field) >= 0.0:
-                raise LossError(f"{field}={getattr(self, field)!r}; give 0 or more")
-        if not 0.0 <= self.rank_step_probability <= 1.0:
-            raise LossError(f"rank_step_probability={self.rank_step_probability}; give a number from 0 to 1")
+            number(field, getattr(self, field), least=0.0, most=np.inf, error=LossError)
+        number("rank_step_probability", self.rank_step_probability, least=0.0, most=1.0, error=LossError)
         if self._rate == "pegasos" and self.alpha == 0.0:
             raise LossError("alpha=0 with rate='pegasos', 1 / (alpha t); give a positive alpha or another rate")
 

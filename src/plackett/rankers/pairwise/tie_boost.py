@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import LossError
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.rao_kupper import RaoKupper
@@ -59,7 +60,6 @@ class TieBoost(GradientTrained, Trees):
 
     def make_loss(self) -> Loss:
         """The loss to minimise."""
-        if self.comparison not in COMPARISONS:
-            raise LossError(f"comparison={self.comparison!r}; the comparisons are {', '.join(COMPARISONS)}")
+        choice("comparison", self.comparison, COMPARISONS, error=LossError)
         rest = {"tie_weight": self.tie_weight, "normalize": self.normalize}
         return COMPARISONS[self.comparison](self.width, **rest)

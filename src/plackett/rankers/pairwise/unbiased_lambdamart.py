@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss
@@ -89,8 +90,7 @@ class UnbiasedLambdaMART(ClickTrained):
         )
 
     def _joint(self, data: RankingDataset, n_jobs: int | None, n: int, start: bool) -> JointlyBound:
-        if not self.bias_norm >= 0:
-            raise LossError(f"bias_norm={self.bias_norm}; it must be 0 or more")
+        number("bias_norm", self.bias_norm, least=0, error=LossError)
         loss = self.make_loss()
         bound = (
             loss.bind(data, n_jobs=n_jobs)

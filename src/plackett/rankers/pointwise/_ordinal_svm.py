@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError
 from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
@@ -118,8 +119,7 @@ class OrdinalSVM(Ranker):
 
     def _check_parameters(self) -> None:
         name = type(self).__name__
-        if self.kernel not in KERNELS:
-            raise DataError(f"{name}: kernel={self.kernel!r}; the kernels are {', '.join(KERNELS)}")
+        choice(f"{name}: kernel", self.kernel, KERNELS)
         if not ((self.C is None or self.C > 0) and self.tol > 0):
             raise DataError(f"{name}: C={self.C}, tol={self.tol}; give positive numbers")
 

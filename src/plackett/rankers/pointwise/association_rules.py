@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import number, whole
 from plackett._base.errors import DataError
 from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
@@ -114,11 +115,9 @@ class AssociationRules(Ranker):
 
     def _check_parameters(self) -> None:
         for name in ("min_support", "min_confidence"):
-            if not 0.0 <= getattr(self, name) <= 1.0:
-                raise DataError(f"{name}={getattr(self, name)}; give a share from 0 to 1")
+            number(name, getattr(self, name), least=0.0, most=1.0)
         for name in ("max_items", "max_rules"):
-            if getattr(self, name) < 1:
-                raise DataError(f"{name}={getattr(self, name)}; give 1 or more")
+            whole(name, getattr(self, name), least=1)
 
     def _mined(self, X: np.ndarray, grades: np.ndarray, classes: np.ndarray, weight: np.ndarray) -> RuleScorer:
         if not grades.size:  # nothing is judged: every score is 0

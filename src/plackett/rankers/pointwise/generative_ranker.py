@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice, number
 from plackett._base.errors import DataError
 from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
@@ -77,10 +78,8 @@ class GenerativeRanker(Ranker):
     gain: Any = "exp2"
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
-        if self.covariance not in _COVARIANCES:
-            raise DataError(f"covariance={self.covariance!r}; give one of {', '.join(_COVARIANCES)}")
-        if not 0.0 <= self.shrinkage <= 1.0:
-            raise DataError(f"shrinkage={self.shrinkage}; give a share from 0 to 1")
+        choice("covariance", self.covariance, _COVARIANCES)
+        number("shrinkage", self.shrinkage, least=0.0, most=1.0)
         weight = np.where(data.labels >= 0, data.row_weight, 0.0)
         labels = np.where(weight > 0, data.labels, -1.0)
         grades = np.unique(labels[labels >= 0])

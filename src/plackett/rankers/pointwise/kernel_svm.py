@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError
 from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
@@ -76,8 +77,7 @@ class KernelSVM(Ranker):
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         from sklearn.svm import SVC
 
-        if self.kernel not in KERNELS:
-            raise DataError(f"kernel={self.kernel!r}; the kernels are {', '.join(KERNELS)}")
+        choice("kernel", self.kernel, KERNELS)
         if not (0 < self.C < np.inf and 0 < self.tol < np.inf):
             raise DataError(f"C={self.C}, tol={self.tol}; give positive numbers")
         check_relevance(data, self.rel)

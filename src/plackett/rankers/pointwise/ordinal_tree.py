@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett._base.arguments import choice
 from plackett._base.search_space import Integer, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pointwise.square import Square
@@ -86,8 +86,7 @@ class OrdinalTree(Ranker):
     lightgbm_params: dict[str, Any] | None = None
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
-        if self.leaf not in LEAVES:
-            raise DataError(f"leaf={self.leaf!r}; the kinds are {', '.join(LEAVES)}")
+        choice("leaf", self.leaf, LEAVES)
         tree = Trees(
             n_estimators=1,
             learning_rate=1.0,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from plackett._base.errors import DataError
+from plackett._base.arguments import whole
 from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss
@@ -60,8 +60,7 @@ class PolynomialRegression(GradientTrained, Linear):
         return Square(target=self.target)
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
-        if self.degree < 1:
-            raise DataError(f"degree={self.degree}; give 1 or more")
+        whole("degree", self.degree, least=1)
         if monitor.valid is not None:
             monitor.valid = self._expanded(monitor.valid)
         super()._fit(self._expanded(data), monitor)

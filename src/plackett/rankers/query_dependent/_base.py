@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import whole
 from plackett._base.errors import DataError
 from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
@@ -64,8 +65,7 @@ class UsesQueryFeatures(Ranker):
                 "query_features='given', but the data have none: give RankingDataset.from_arrays(…, query_features=…), "
                 "name columns of the features, or use query_features='computed'"
             )
-        if self.top < 1:
-            raise DataError(f"top={self.top}; give 1 or more")
+        whole("top", self.top, least=1)
         reference = column_number(data, self.reference)
         return QueryMap.fitted(
             source, data.X, data.offsets, data.query_features, columns=columns, reference=reference, top=self.top
@@ -132,8 +132,7 @@ class LocalRankers(QueryDependent):
     def _check_local(self) -> None:
         if self.shrink != "auto" and (isinstance(self.shrink, str) or not 0.0 <= self.shrink <= 1.0):
             raise DataError(f"shrink={self.shrink!r}; give a number from 0 to 1, or 'auto'")
-        if self.min_queries < 1:
-            raise DataError(f"min_queries={self.min_queries}; give 1 or more")
+        whole("min_queries", self.min_queries, least=1)
         if isinstance(self.rho, str) or not 0.0 <= self.rho < np.inf:
             raise DataError(f"rho={self.rho!r}; give 0 or more")
 

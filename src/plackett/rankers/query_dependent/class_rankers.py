@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from plackett._base.arguments import choice, whole
 from plackett._base.errors import DataError
 from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
@@ -89,10 +90,8 @@ class ClassRankers(LocalRankers):
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         self._check_local()
-        if self.routing not in ("hard", "soft"):
-            raise DataError(f"routing={self.routing!r}; give 'hard' or 'soft'")
-        if self.n_classes < 1:
-            raise DataError(f"n_classes={self.n_classes}; give 1 or more")
+        choice("routing", self.routing, ("hard", "soft"))
+        whole("n_classes", self.n_classes, least=1)
         query_map = self._query_map(data)
         z = query_map(data.X, data.offsets, data.query_features)
         weight = given_or_ones(data.query_weight, data.n_queries)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett._base.arguments import whole
 from plackett.data.dataset import RankingDataset
 from plackett.data.feature_number import feature_number
 from plackett.scorers.query_map import list_statistics
@@ -52,8 +52,7 @@ def query_features(
     ----------
     Geng, Liu, Qin, Arnold, Li, Shum: Query dependent ranking using k-nearest neighbor. SIGIR 2008.
     """
-    if top < 1:
-        raise DataError(f"top={top}; give 1 or more")
+    whole("top", top, least=1)
     statistics = list_statistics(data.X, data.offsets, column_number(data, reference), top)
     return statistics if spread else statistics[:, : data.n_features]
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import whole
 from plackett._base.errors import DataError
 from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
@@ -88,8 +89,7 @@ class IntentRanker(UsesQueryFeatures, GradientRanker):
 
     def make_loss(self) -> Loss:
         """The mixture of the loss for the first k ranks and that for the first rank."""
-        if self.k < 1:
-            raise DataError(f"k={self.k}; give 1 or more")
+        whole("k", self.k, least=1)
         loss = super().make_loss()
         return MixedLoss(losses=(TopLoss(loss=loss, k=self.k), TopLoss(loss=loss, k=1)))
 

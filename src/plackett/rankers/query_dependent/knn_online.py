@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from plackett._base.errors import DataError
+from plackett._base.arguments import whole
 from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.training_part import training_part
@@ -53,8 +53,7 @@ class KNNOnline(QueryDependent):
     max_models: int = 1000
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
-        if self.max_models < 1:
-            raise DataError(f"max_models={self.max_models}; give 1 or more")
+        whole("max_models", self.max_models, least=1)
         k = n_neighbours(self.k, data.n_queries)
         query_map = self._query_map(data)
         points = query_map(data.X, data.offsets, data.query_features)

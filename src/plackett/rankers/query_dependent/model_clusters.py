@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError
 from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
@@ -78,8 +79,7 @@ class ModelClusters(ClusterRankers):
         self._check_local()
         if self.n_clusters < 1 or self.n_sweeps < 0:
             raise DataError(f"n_clusters={self.n_clusters}, n_sweeps={self.n_sweeps}; give 1 or more, 0 or more")
-        if self.routing not in ("hard", "soft"):
-            raise DataError(f"routing={self.routing!r}; give 'hard' or 'soft'")
+        choice("routing", self.routing, ("hard", "soft"))
         query_map = self._query_map(data)
         z = query_map(data.X, data.offsets, data.query_features)
         weight = given_or_ones(data.query_weight, data.n_queries)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett._base.arguments import whole_or_none
 from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.rankers.query_dependent._base import QueryDependent
@@ -58,8 +58,7 @@ class TwoLayer(QueryDependent):
     n_components: int | None = 4
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
-        if self.n_components is not None and self.n_components < 1:
-            raise DataError(f"n_components={self.n_components}; give 1 or more, or None")
+        whole_or_none("n_components", self.n_components, least=1)
         query_map = self._query_map(data)
         z = query_map(data.X, data.offsets, data.query_features)
         projection = _components(z, self.n_components)

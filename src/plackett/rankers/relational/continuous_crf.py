@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import DataError
 from plackett._base.estimator import clone
 from plackett._base.search_space import Real, SearchSpace
@@ -122,8 +123,7 @@ class ContinuousCRF(Ranker):
         return similar, parents
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
-        if not (self.alpha >= 0 and np.isfinite(self.alpha)):
-            raise DataError(f"alpha={self.alpha}; give a penalty of 0 or more")
+        number("alpha", self.alpha, least=0)
         members = [clone(ranker) for ranker in self.parts()]
         for member in members:
             member.n_jobs, member.verbose = self.n_jobs, False

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
@@ -101,8 +102,7 @@ class RelationalRankSVM(RelationalWrapper):
     @property
     def function(self) -> str:
         """What the relation means."""
-        if self.task not in _TASKS:
-            raise DataError(f"task={self.task!r}; give {' or '.join(map(repr, _TASKS))}")
+        choice("task", self.task, _TASKS)
         return _TASKS[self.task]
 
     def _train_base(

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett._base.arguments import choice, number
 from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.relation_builders.neighbours import Neighbours
@@ -61,10 +61,8 @@ class ScorePropagation(WrapsRanker):
     collect: str = "in"
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
-        if not 0.0 <= self.alpha <= 1.0:
-            raise DataError(f"alpha={self.alpha}; give a share from 0 to 1")
-        if self.collect not in COLLECTS:
-            raise DataError(f"collect={self.collect!r}; give 'in' or 'out'")
+        number("alpha", self.alpha, least=0.0, most=1.0)
+        choice("collect", self.collect, COLLECTS)
         relation_of(data, self.relation, type(self).__name__, self.n_jobs)
         base = self._train_base(data, monitor, lambda part: _Step(self._spread(part)), through=False)
         self.scorer_ = PropagationScorer((base,), self.relation, self.collect, float(self.alpha))

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import whole
 from plackett._base.errors import DataError
 from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
@@ -70,8 +71,7 @@ class KernelFeatures(Wrapper):
         unknown = [name for name in self.kernels if name not in KERNELS]
         if isinstance(self.kernels, str) or unknown:
             raise DataError(f"kernels={self.kernels!r}; give a list of names out of {', '.join(KERNELS)}")
-        if self.n_components < 0:
-            raise DataError(f"n_components={self.n_components}; give 0 or more")
+        whole("n_components", self.n_components, least=0)
         alone = self._trained(data, monitor.valid)  # report bad parameters of the base ranker now
         if self.n_components == 0 or not self.kernels:
             self.scorer_: Any = BlendScorer((alone,), np.ones(1))

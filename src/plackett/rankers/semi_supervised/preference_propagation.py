@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import DataError
 from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
@@ -56,8 +57,7 @@ class PreferencePropagation(SemiSupervised):
 
     def _augmented(self, data: RankingDataset) -> RankingDataset | None:
         check_neighbours(self)
-        if not 0.0 <= self.weight < np.inf:
-            raise DataError(f"weight={self.weight}; give 0 or more")
+        number("weight", self.weight, least=0.0)
         base = self.base_ranker()
         if not base.takes_preferences:
             raise DataError(

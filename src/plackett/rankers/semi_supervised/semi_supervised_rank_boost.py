@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import DataError
 from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
@@ -70,8 +71,7 @@ class SemiSupervisedRankBoost(SemiSupervised):
 
     def _augmented(self, data: RankingDataset) -> RankingDataset | None:
         check_neighbours(self)
-        if not 0.0 <= self.trade_off < np.inf:
-            raise DataError(f"trade_off={self.trade_off}; give 0 or more")
+        number("trade_off", self.trade_off, least=0.0)
         labels = propagated_labels(data, self.n_neighbors, self.metric, self.threshold)
         self._more["automatic labels"] = int(((labels >= 0) & (data.labels < 0)).sum())
         if self.trade_off == 0.0 or data.preferences is not None:

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett._base.arguments import number
 from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.rankers.semi_supervised._base import SemiSupervised, with_labels
@@ -59,8 +59,7 @@ class SimilarityPropagation(SemiSupervised):
 
     def _augmented(self, data: RankingDataset) -> RankingDataset | None:
         check_neighbours(self)
-        if not 0.0 < self.weight < np.inf:
-            raise DataError(f"weight={self.weight}; give a number above 0")
+        number("weight", self.weight, above=0.0)
         labels = propagated_labels(data, self.n_neighbors, self.metric, self.threshold)
         self._more["automatic labels"] = int(((labels >= 0) & (data.labels < 0)).sum())
         return with_labels(data, labels, self.weight)

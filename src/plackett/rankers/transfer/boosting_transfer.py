@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError
 from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
@@ -69,8 +70,7 @@ class BoostingTransfer(TransferRanker):
     def _transfer(
         self, data: RankingDataset, sources: dict[Any, RankingDataset], valid: RankingDataset | None, alone: Ranker
     ) -> None:
-        if self.mode not in ("continue", "interpolate"):
-            raise DataError(f"mode={self.mode!r}; give 'continue' or 'interpolate'")
+        choice("mode", self.mode, ("continue", "interpolate"))
         if not 0.0 <= self.share <= 1.0 or (self.n_adapt is not None and self.n_adapt < 0):
             raise DataError(f"share={self.share}, n_adapt={self.n_adapt}; give a share from 0 to 1, and 0 or more")
         parts = list(sources.values())

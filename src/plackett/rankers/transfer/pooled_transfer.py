@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
-from plackett._base.errors import DataError
+from plackett._base.arguments import number
 from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.rankers.base import Ranker
@@ -46,8 +44,7 @@ class PooledTransfer(TransferRanker):
     def _transfer(
         self, data: RankingDataset, sources: dict[Any, RankingDataset], valid: RankingDataset | None, alone: Ranker
     ) -> None:
-        if not 0.0 <= self.source_weight < np.inf:
-            raise DataError(f"source_weight={self.source_weight}; give 0 or more")
+        number("source_weight", self.source_weight, least=0.0)
         if self.source_weight == 0.0:
             self._end_with(alone)
             return

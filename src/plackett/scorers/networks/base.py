@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice, number
 from plackett._base.errors import LossError
 from plackett._kernels.torch_threads import load_torch
 
@@ -51,10 +52,8 @@ class Network:
         object.__setattr__(self, "hidden", tuple(int(width) for width in self.hidden))
         if any(width < 1 for width in self.hidden):
             raise LossError(f"hidden={self.hidden}; every layer needs a width of at least 1")
-        if self.activation not in ACTIVATIONS:
-            raise LossError(f"activation={self.activation!r}; there are {', '.join(ACTIVATIONS)}")
-        if not 0.0 <= self.dropout < 1.0:
-            raise LossError(f"dropout={self.dropout}; give a share from 0 up to but not including 1")
+        choice("activation", self.activation, ACTIVATIONS, error=LossError)
+        number("dropout", self.dropout, least=0.0, below=1.0, error=LossError)
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Shape of each array of weights; matrices are (out, in)."""

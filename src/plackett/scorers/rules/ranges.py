@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett._base.arguments import choice, whole
 from plackett._kernels.kernel import kernel
 from plackett.data.threshold_bins import MISSING, columns
 
@@ -22,10 +22,8 @@ def find_cuts(
 
     Range r of a feature holds the values above exactly r of its cuts. Cuts lie halfway between values of the data.
     """
-    if discretization not in DISCRETIZATIONS:
-        raise DataError(f"discretization={discretization!r}; the kinds are {', '.join(DISCRETIZATIONS)}")
-    if not 2 <= n_bins <= MISSING:
-        raise DataError(f"n_bins={n_bins}; give a number from 2 to {MISSING}")
+    choice("discretization", discretization, DISCRETIZATIONS)
+    whole("n_bins", n_bins, least=2, most=MISSING)
     find_starts = DISCRETIZATIONS[discretization]
     table = X if isinstance(X, np.ndarray) else X.tocsc()
     cuts, missing = [], np.zeros(X.shape[1], np.bool_)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError
-from plackett.data.arguments import choice
 from plackett.data.dataset import RankingDataset
 from plackett.selection.budget import checked_budget
 from plackett.selection.candidates import Candidates

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError
-from plackett.data.arguments import choice
 
 __all__ = ["explore"]
 

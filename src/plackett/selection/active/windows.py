@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett._base.arguments import whole
 from plackett._kernels.kernel import kernel
 from plackett.data.dataset import RankingDataset
 from plackett.selection.budget import checked_budget, share
@@ -25,8 +25,7 @@ def closest_window(scores: Any, k: int) -> np.ndarray:
     [2, 4]
     """
     values = np.asarray(scores, np.float64)
-    if not 1 <= k <= values.size:
-        raise DataError(f"k must be between 1 and the number of scores, {values.size}; got {k}")
+    whole("k", k, least=1, most=values.size)
     order = np.argsort(values, kind="stable")
     start, _ = _best_window(values[order], 0, values.size, k)
     return np.sort(order[start : start + k])

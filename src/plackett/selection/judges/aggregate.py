@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError
-from plackett.data.arguments import choice
 from plackett.selection.judges.dawid_skene import dawid_skene
 from plackett.selection.judges.ratings import JudgeRatings
 

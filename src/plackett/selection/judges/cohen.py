@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError
 
 __all__ = ["cohen_kappa"]
@@ -39,8 +40,7 @@ def cohen_kappa(a: Any, b: Any, *, weights: str | None = None) -> float:
     Psychological Bulletin 1968.
     """
     kinds: dict[str | None, Any] = {None: lambda d: (d != 0).astype(float), "linear": np.abs, "quadratic": np.square}
-    if weights not in kinds:
-        raise DataError(f"weights={weights!r}; give None, 'linear' or 'quadratic'")
+    choice("weights", weights, kinds)
     a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
     if a.shape != b.shape or a.ndim != 1:
         raise DataError(f"the labels of both judges must be lists of one length, got shapes {a.shape} and {b.shape}")

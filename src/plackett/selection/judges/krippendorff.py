@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett.data.arguments import choice
+from plackett._base.arguments import choice
 from plackett.selection.judges.ratings import JudgeRatings
 
 __all__ = ["krippendorff_alpha"]

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett._base.arguments import number
 from plackett.selection.candidates import Candidates
 from plackett.selection.pools.base import Choice, Pool, best_of_each_query
 
@@ -69,8 +69,7 @@ class HedgePool(Pool):
     name: ClassVar[str] = "hedge"
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.base < 1.0:
-            raise DataError(f"base must be between 0 and 1, got {self.base!r}")
+        number("base", self.base, above=0.0, below=1.0)
 
     def _choose(self, candidates: Candidates, budget: int, rng: np.random.Generator) -> Choice:
         weight = hedge_weights(candidates, self.base, self.rel)

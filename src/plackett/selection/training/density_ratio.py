@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import number_or_none
 from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 
@@ -85,8 +86,7 @@ def ulsif_weights(
     ----------
     Kanamori, Hido, Sugiyama: A least-squares approach to direct importance estimation. JMLR 10, 2009.
     """
-    if alpha is not None and not alpha > 0:
-        raise DataError(f"alpha must be above 0, got {alpha!r}")
+    number_or_none("alpha", alpha, above=0)
     rng = np.random.default_rng(random_state)
     a, b = _kernels(train, test, n_centers, width, rng)
     if alpha is None:

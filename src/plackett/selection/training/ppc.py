@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.judgements import to_pairwise
@@ -97,8 +98,7 @@ def consistent_pairs(
     Geng, Qin, Liu, Cheng, Li: Selecting optimal training data for learning to rank. Information Processing and
     Management 47, 2011.
     """
-    if not reward >= 0:
-        raise DataError(f"reward must be 0 or more, got {reward!r}")
+    number("reward", reward, least=0)
     preferences: Preferences = to_pairwise(data)
     pairs = np.column_stack((preferences.winner, preferences.loser))
     if not len(pairs):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from plackett._base.arguments import number, whole
 from plackett._base.errors import DataError
 from plackett.scorers.formulas.operations import OPERATIONS, operation_numbers
 from plackett.scorers.formulas.program import CONSTANT, MAX_SIZE, Program, arity, operation_code
@@ -46,12 +47,9 @@ class Breeder:
 
     def __post_init__(self) -> None:
         operation_numbers(self.functions)
-        if not 1 <= self.max_depth <= _DEEPEST:
-            raise DataError(f"max_depth={self.max_depth}; give a number from 1 to {_DEEPEST}")
-        if not 3 <= self.max_size <= MAX_SIZE:
-            raise DataError(f"max_size={self.max_size}; give a number of nodes from 3 to {MAX_SIZE}")
-        if not 0.0 <= self.constant_share < 1.0:
-            raise DataError(f"constant_share={self.constant_share}; give a share from 0 up to, not including, 1")
+        whole("max_depth", self.max_depth, least=1, most=_DEEPEST)
+        whole("max_size", self.max_size, least=3, most=MAX_SIZE)
+        number("constant_share", self.constant_share, least=0.0, below=1.0)
         low, high = self.constant_range
         if not (np.isfinite(low) and np.isfinite(high) and low <= high and max(-low, high) <= 1e30):
             raise DataError(f"constant_range={self.constant_range}; give two numbers, the smaller one first")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from plackett._base.arguments import number, whole
 from plackett._base.errors import DataError
 from plackett.scorers.formulas.machine import evaluate
 from plackett.scorers.formulas.program import Program
@@ -71,8 +72,7 @@ class Evolution:
 
     def __post_init__(self) -> None:
         for name, least in (("population_size", 2), ("tournament_size", 1), ("elitism", 0)):
-            if getattr(self, name) < least:
-                raise DataError(f"{name}={getattr(self, name)}; give {least} or more")
+            whole(name, getattr(self, name), least=least)
         if self.elitism >= self.population_size:
             raise DataError(f"elitism={self.elitism}; give less than population_size={self.population_size}")
         rates = self.crossover_rate, self.mutation_rate
@@ -80,8 +80,7 @@ class Evolution:
             raise DataError(
                 f"crossover_rate={rates[0]} and mutation_rate={rates[1]} must not be negative, nor more than 1 together"
             )
-        if not 0.0 <= self.parsimony < np.inf:
-            raise DataError(f"parsimony={self.parsimony}; give 0 or a positive number")
+        number("parsimony", self.parsimony, least=0.0)
 
     def merit(self, program: Program, value: float) -> float:
         """Fitness minus the size penalty of the formula."""

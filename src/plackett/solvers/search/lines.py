@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError
 from plackett.data.mapped import row_blocks
 from plackett.solvers.measure_objective import MeasureObjective
@@ -27,8 +28,7 @@ _N_INTERVALS = 4
 
 def make_line(name: str, lists: MeasureObjective) -> Line:
     """The line search of a name: ``"exact"``, ``"steps"``, or ``"auto"`` for the first of them that is possible."""
-    if name not in ("auto", *LINES):
-        raise DataError(f"line_search={name!r}; give auto, {' or '.join(LINES)}")
+    choice("line_search", name, ("auto", *LINES))
     form = neighbour_form(lists)
     if name == "auto":
         name = "exact" if form is not None and n_pairs(lists.lists.offsets) <= _MOST_PAIRS else "steps"

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.cached import cached_property
-from plackett.data.arguments import choice
 from plackett.text.features.transforms import TRANSFORMS
 from plackett.text.index.field import Field
 from plackett.text.index.index import Index

@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError, PlackettWarning
-from plackett.data.arguments import choice
 from plackett.graph.counts import link_counts
 from plackett.graph.hits import hits
 from plackett.graph.hostrank import hostrank

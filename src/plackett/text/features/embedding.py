@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError
-from plackett.data.arguments import choice
 from plackett.text.features.base import Batch, Feature
 from plackett.text.retrieval.vector_space import directions
 

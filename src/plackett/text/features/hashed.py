@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from plackett._base.arguments import whole
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel
 from plackett.text.index.index import Index
@@ -64,8 +65,7 @@ def hashed_crosses(
 
     if n_columns < 2 or n_columns & (n_columns - 1):
         raise DataError(f"n_columns={n_columns}; give a power of 2")
-    if most_terms < 1:
-        raise DataError(f"most_terms={most_terms}; give a number of terms")
+    whole("most_terms", most_terms, least=1)
     analysed, chosen = as_queries(queries, index), index.field(field)
     offsets, documents = np.asarray(offsets, np.int64), np.asarray(documents, np.int64)
     # query terms are hashed as text: a query may have words that no document has

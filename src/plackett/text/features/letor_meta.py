@@ -11,9 +11,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError, reading
 from plackett._base.progress import progress
-from plackett.data.arguments import choice
 from plackett.text.features.base import Feature
 from plackett.text.features.model import ModelFeature
 from plackett.text.features.query import QueryFeature, query_values

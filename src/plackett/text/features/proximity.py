@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett.data.arguments import choice
+from plackett._base.arguments import choice
 from plackett.text.features.base import Batch, Feature
 from plackett.text.retrieval.proximity import PROXIMITY
 

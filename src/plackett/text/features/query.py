@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett.data.arguments import choice
+from plackett._base.arguments import choice
 from plackett.text.features.base import Batch, Feature
 from plackett.text.retrieval.idf import IDF
 from plackett.text.retrieval.matches import Matches

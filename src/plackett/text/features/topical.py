@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett.data.arguments import choice
+from plackett._base.arguments import choice
 from plackett.graph.topical_hits import topical_hits
 from plackett.graph.topical_pagerank import content_shares, topical_pagerank
 from plackett.text.features.base import Batch, Feature

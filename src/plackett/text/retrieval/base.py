@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from plackett._base.arguments import whole
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel_from, over_queries
 from plackett.text.index.columns import join_lists, join_offsets
@@ -81,8 +82,7 @@ class RetrievalModel:
     ) -> Results:
         """The k best documents of each query."""
         inquiry = Inquiry(index, as_queries(queries, index), field, n_jobs)
-        if k < 1:
-            raise DataError(f"k={k}; give a number of documents")
+        whole("k", k, least=1)
         return self.find_best(inquiry, k)
 
     def scores(

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._kernels.kernel import kernel
-from plackett.data.arguments import choice
 from plackett.text.index.field import Field
 from plackett.text.retrieval.base import Results, TermModel, term_kernels
 from plackett.text.retrieval.idf import IDF

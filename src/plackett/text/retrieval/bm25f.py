@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError
-from plackett.data.arguments import choice
 from plackett.text.index.index import Index
 from plackett.text.retrieval.base import Results, RetrievalModel, best, matching
 from plackett.text.retrieval.idf import IDF

@@ -7,8 +7,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._kernels.kernel import kernel, over_queries
-from plackett.data.arguments import choice
 from plackett.text.index.field import Field
 from plackett.text.retrieval.base import Results, RetrievalModel, best
 from plackett.text.retrieval.idf import IDF

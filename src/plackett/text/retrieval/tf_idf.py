@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett.data.arguments import choice
+from plackett._base.arguments import choice
 from plackett.text.index.field import Field
 from plackett.text.retrieval.base import TermKernels, TermModel
 from plackett.text.retrieval.idf import IDF

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett._base.arguments import whole
 from plackett.text.document import Document
 from plackett.text.index.field import Field
 from plackett.text.index.index import Index
@@ -160,8 +160,7 @@ def best_documents(
     b: float = 0.75,
 ) -> tuple[np.ndarray, np.ndarray, dict[str, Counter[str]]]:
     """Numbers and scores of the k best documents, the best first, and the query's terms by field; see `search`."""
-    if k < 1:
-        raise DataError(f"k must be at least 1, got {k}")
+    whole("k", k, least=1)
     default = field if field is not None else index.default_field
     index.field(default)  # an unknown one is an error, whatever the query
     allowed, matching = None, None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import exp
 
+from plackett._base.arguments import number
 from plackett._base.errors import DataError
-from plackett.data.arguments import number
 
 _SLOPES: dict[str, Callable[[float], float]] = {
     "exponential": exp,

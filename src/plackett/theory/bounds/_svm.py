@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import ClassVar
 
-from plackett.data.arguments import positive
+from plackett._base.arguments import positive
 from plackett.theory.bounds.base import Bound
 from plackett.theory.bounds.query_stability import QueryStabilityBound
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import log, sqrt
 
-from plackett.data.arguments import choice, number, probability
+from plackett._base.arguments import choice, number, probability
 
 __all__ = ["auc_deviation"]
 

@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from plackett._base.arguments import choice, number, probability
 from plackett._base.errors import DataError
-from plackett.data.arguments import array, number, probability
+from plackett.data.arguments import array
 
 #: Largest sample that `solve` looks at.
 _LARGEST = 10**18
@@ -59,8 +60,8 @@ class Bound:
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
             numeric = str(field.type).startswith(("int", "float")) and value is not None and not callable(value)
-            if numeric or isinstance(value, (int, float, np.number)):
-                number(field.name, value, least=0.0)
+            if numeric or (isinstance(value, (int, float, np.number)) and not isinstance(value, bool)):
+                number(field.name, value, least=0)
 
     @property
     def value(self) -> float:
@@ -105,8 +106,7 @@ class Bound:
         number("epsilon", epsilon, above=0.0)
         names = self.sizes if size is None else (size,)
         for name in names:
-            if name not in self.sizes:
-                raise DataError(f"size={name!r}; the sample sizes are {', '.join(self.sizes)}")
+            choice("size", name, self.sizes)
         for name in self.sizes:
             if np.ndim(given := getattr(self, name)):
                 raise DataError(

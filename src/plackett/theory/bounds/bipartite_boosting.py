@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from plackett._base.arguments import choice, number
 from plackett._base.errors import DataError
-from plackett.data.arguments import array, choice, number
+from plackett.data.arguments import array
 
 __all__ = ["bipartite_rankboost", "exponential_sums"]
 

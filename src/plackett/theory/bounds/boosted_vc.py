@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import e, log2
 
-from plackett.data.arguments import number
+from plackett._base.arguments import number
 
 __all__ = ["boosted_vc"]
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import number, probability
 from plackett._base.errors import DataError
-from plackett.data.arguments import array, number, probability
+from plackett.data.arguments import array
 from plackett.theory.bounds.rankboost_bounds import empirical_margin_loss
 from plackett.theory.bounds.ranking_margin import ensemble_margins
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plackett.data.arguments import number, positive, probability
+from plackett._base.arguments import number, positive, probability
 from plackett.theory.bounds.two_layer import TwoLayerBound
 
 __all__ = ["labelling_budget", "smallest_budget"]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import exp, inf, lgamma, log, sqrt
 from typing import Any, ClassVar, NamedTuple
 
+from plackett._base.arguments import number
 from plackett._base.errors import DataError
-from plackett.data.arguments import number
 from plackett.theory.bounds.base import Bound
 
 __all__ = ["ListwiseBound"]

@@ -9,7 +9,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from plackett.data.arguments import array, number
+from plackett._base.arguments import number
+from plackett.data.arguments import array
 from plackett.theory.bounds.base import Bound
 from plackett.theory.bounds.margin_loss import margin_loss
 

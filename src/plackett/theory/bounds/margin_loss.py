@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett.data.arguments import array, number
+from plackett._base.arguments import number
+from plackett.data.arguments import array
 
 __all__ = ["margin_loss"]
 

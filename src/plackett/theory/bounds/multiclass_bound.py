@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import DataError
-from plackett.data.arguments import number, row_scores
+from plackett.data.arguments import row_scores
 from plackett.data.dataset import RankingDataset
 from plackett.measures.gains import ideal_dcg
 

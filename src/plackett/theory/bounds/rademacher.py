@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import choice, number
 from plackett._base.errors import DataError
-from plackett.data.arguments import array, choice, number
+from plackett.data.arguments import array
 
 __all__ = ["kernel_rademacher", "linear_rademacher", "linear_rademacher_bound", "rademacher_average"]
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import DataError
-from plackett.data.arguments import array, number
+from plackett.data.arguments import array
 
 __all__ = ["rank_shatter", "rank_shatter_bound"]
 

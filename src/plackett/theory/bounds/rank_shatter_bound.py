@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import log, sqrt
 from typing import ClassVar
 
-from plackett.data.arguments import number
+from plackett._base.arguments import number
 from plackett.theory.bounds.base import Bound
 from plackett.theory.bounds.rank_shatter import linear_log_coefficient
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from math import log, sqrt
 from typing import ClassVar
 
+from plackett._base.arguments import number
 from plackett._base.errors import DataError
-from plackett.data.arguments import number
 from plackett.theory.bounds._svm import SVMBound
 from plackett.theory.stability.pair_share import pair_share_bound
 
@@ -60,8 +60,7 @@ class RankSVMMomentsBound(SVMBound):
         if not self.delta < 0.5:
             raise DataError(f"delta={self.delta}; the bound holds with probability 1 − 2δ: give a number below 0.5")
         number("mean", self.mean, above=0.0)
-        if not 0 <= self.slack < self.mean:
-            raise DataError(f"slack={self.slack}; give a number from 0 to below the mean, {self.mean}")
+        number("slack", self.slack, least=0, below=self.mean)
 
     @property
     def confidence(self) -> float:

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import DataError
-from plackett.data.arguments import array, number
+from plackett.data.arguments import array
 from plackett.theory.bounds.ranking_margin import ensemble_margins
 
 __all__ = [

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.cached import cached_property
 from plackett._base.errors import DataError
-from plackett.data.arguments import number
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.base import PairLoss
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett._base.arguments import choice
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.base import PairLoss
 from plackett.theory.consistency.generalised_pairwise import pair_surrogate_conditions
@@ -147,8 +147,7 @@ def check_consistency(
     k = true.k if isinstance(true, TopKZeroOne) else None
     if condition is None:
         condition = "order-preserving" if k is None else "top-k order-preserving"
-    if condition not in _SPACES:
-        raise DataError(f"condition={condition!r}; give one of {', '.join(map(repr, _SPACES))}")
+    choice("condition", condition, _SPACES)
     name = loss.name if isinstance(loss, Loss) else getattr(loss, "__name__", "the loss")
     drawn = (_SPACES[condition](n_documents, 1000 * random_state + i, k) for i in range(n_spaces))
     tested = 0

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett.data.arguments import array, matching, number
+from plackett._base.arguments import number
+from plackett.data.arguments import array, matching
 from plackett.measures.gains import check_discount, discount_table
 
 __all__ = ["dcg_regret_bound"]

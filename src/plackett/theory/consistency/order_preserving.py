@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett.data.arguments import number
+from plackett._base.arguments import number
 from plackett.theory.consistency.permutation_space import PermutationSpace, exchange_table
 
 __all__ = ["is_order_preserving", "preserved_pairs"]

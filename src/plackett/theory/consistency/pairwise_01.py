@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plackett.data.arguments import array, number
+from plackett._base.arguments import number
+from plackett.data.arguments import array
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss
 

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.cached import cached_property
 from plackett._base.errors import DataError
-from plackett.data.arguments import array, number
+from plackett.data.arguments import array
 
 __all__ = ["PermutationSpace"]
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError
-from plackett.data.arguments import array, choice, row_scores
+from plackett.data.arguments import array, row_scores
 from plackett.data.dataset import RankingDataset
 
 __all__ = ["sampled_dcg", "sampled_ranks"]

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plackett.data.arguments import number, row_scores
+from plackett._base.arguments import number
+from plackett.data.arguments import row_scores
 from plackett.data.dataset import RankingDataset
 
 __all__ = ["structural_map_loss", "svm_disagreement"]

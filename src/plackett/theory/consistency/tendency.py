@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett.data.arguments import array, matching, number, positive
+from plackett._base.arguments import number, positive
+from plackett.data.arguments import array, matching
 
 __all__ = ["approx_ndcg_tendency", "soft_ndcg_tendency", "tendency_correlation"]
 

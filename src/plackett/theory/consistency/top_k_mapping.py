@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett.data.arguments import number
+from plackett._base.arguments import number
 from plackett.data.dataset import RankingDataset
 
 __all__ = ["top_k_labels"]

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from plackett._base.arguments import number, positive, probability
 from plackett._base.cached import cached_property
 from plackett._base.errors import DataError
-from plackett.data.arguments import array, number, positive, probability
+from plackett.data.arguments import array
 from plackett.data.dataset import RankingDataset
 
 #: Exponents that are tried: how fast a ranker gets better.

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from plackett._base.arguments import whole
 from plackett._base.errors import DataError
-from plackett.data.arguments import whole
 from plackett.data.dataset import RankingDataset
 from plackett.theory.bounds.labelling_budget import labelling_budget
 from plackett.theory.bounds.two_layer import TwoLayerBound

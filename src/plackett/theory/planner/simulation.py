@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import whole
 from plackett._base.errors import DataError
-from plackett.data.arguments import array, whole
+from plackett.data.arguments import array
 from plackett.theory.bounds.two_layer import TwoLayerBound
 from plackett.theory.planner.splits import splits_of
 from plackett.theory.risks.planted_world import PlantedWorld

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from plackett._base.arguments import whole
 from plackett._base.errors import DataError
-from plackett.data.arguments import whole
 
 
 def splits_of(

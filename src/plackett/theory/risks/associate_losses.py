@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import choice
 from plackett._base.errors import DataError, LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.associates import ASSOCIATES, Associates
@@ -114,8 +115,7 @@ def as_associate_loss(loss: Any, *, tie: str = "none", associate: str | None = N
         raise LossError(f"{loss.name} is a gradient without a value: it has no risk")
     if associate is None:
         associate = _BY_APPROACH[loss.approach]
-    if associate not in ASSOCIATES:
-        raise DataError(f"associate={associate!r}; give one of {', '.join(map(repr, ASSOCIATES))}")
+    choice("associate", associate, ASSOCIATES)
     if getattr(loss, "normalize", False):
         loss = loss.replace(normalize=False)  # the risk divides by the number of pairs itself
     return LibraryLoss(loss, associate)

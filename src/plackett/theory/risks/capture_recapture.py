@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from plackett._base.arguments import whole
 from plackett._base.errors import DataError
-from plackett.data.arguments import whole
 
 __all__ = ["capture_recapture"]
 
@@ -30,7 +30,7 @@ def capture_recapture(n_one: int, n_other: int, n_both: int) -> float:
     Lawrence, Giles: Searching the world wide web. Science 280, 1998.
     """
     n_one, n_other, n_both = (
-        whole(name, value, 1) for name, value in {"n_one": n_one, "n_other": n_other, "n_both": n_both}.items()
+        whole(name, value, least=1) for name, value in {"n_one": n_one, "n_other": n_other, "n_both": n_both}.items()
     )
     if n_both > min(n_one, n_other):
         raise DataError(

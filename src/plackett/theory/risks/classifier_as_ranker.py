@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plackett.data.arguments import number
+from plackett._base.arguments import number
 from plackett.theory.risks.conventions import tie_cost
 
 __all__ = ["classification_error", "ranking_error_of_classifier"]

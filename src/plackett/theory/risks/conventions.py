@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett._base.arguments import choice
 from plackett.data.arguments import array, matching
 
 #: What a labelled pair of equal scores costs.
@@ -20,8 +20,7 @@ def tie_cost(tie: str) -> float:
     >>> tie_cost("half")
     0.5
     """
-    if tie not in TIES:
-        raise DataError(f"tie={tie!r}; give one of {', '.join(map(repr, TIES))}")
+    choice("tie", tie, TIES)
     return TIES[tie]
 
 
@@ -59,8 +58,7 @@ class Convention:
 
     def __post_init__(self) -> None:
         tie_cost(self.tie)
-        if self.preferred not in ("first", "second"):
-            raise DataError(f"preferred={self.preferred!r}; give 'first' or 'second'")
+        choice("preferred", self.preferred, ("first", "second"))
 
     def margins(self, first: Any, second: Any, label: Any) -> np.ndarray:
         """Margin of each pair in the internal convention; NaN for pairs of label 0."""

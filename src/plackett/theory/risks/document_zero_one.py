@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plackett.data.arguments import number, row_scores
+from plackett._base.arguments import number
+from plackett.data.arguments import row_scores
 from plackett.data.dataset import RankingDataset
 from plackett.theory.risks.associate_losses import AssociateLoss
 

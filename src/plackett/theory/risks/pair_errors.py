@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import DataError
-from plackett.data.arguments import array, matching, number
+from plackett.data.arguments import array, matching
 
 __all__ = ["misranking_error", "pair_margin_loss"]
 

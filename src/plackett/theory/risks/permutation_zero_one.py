@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._kernels.kernel import kernel, over_queries
-from plackett.data.arguments import number
 from plackett.data.dataset import RankingDataset
 from plackett.measures.ranking import Scored
 from plackett.theory.risks.associate_losses import AssociateLoss

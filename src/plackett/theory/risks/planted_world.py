@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import number, probability
 from plackett._base.cached import cached_property
-from plackett.data.arguments import number, probability
 from plackett.data.dataset import RankingDataset
 
 __all__ = ["PlantedWorld"]

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from plackett._base.arguments import choice, number
 from plackett._base.errors import DataError
-from plackett.data.arguments import array, choice, matching, number
+from plackett.data.arguments import array, matching
 from plackett.theory.risks.preference_losses import preference_loss, ranking_loss
 
 __all__ = ["independent_preferences", "regrets", "two_stage_bound"]

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import DataError
-from plackett.data.arguments import array, number
+from plackett.data.arguments import array
 
 __all__ = ["rocchio_hidden_loss"]
 

@@ -7,8 +7,8 @@ from math import comb
 
 import numpy as np
 
+from plackett._base.arguments import number
 from plackett._base.errors import DataError
-from plackett.data.arguments import number
 from plackett.data.dataset import RankingDataset
 
 __all__ = ["sub_lists"]

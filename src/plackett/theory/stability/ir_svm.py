@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plackett.data.arguments import positive
+from plackett._base.arguments import positive
 
 __all__ = ["ir_svm_query_stability"]
 

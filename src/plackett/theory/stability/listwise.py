@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from plackett._base.arguments import number, positive
 from plackett._base.errors import DataError
-from plackett.data.arguments import number, positive
 
 __all__ = ["listwise_query_stability"]
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.arguments import whole
 from plackett._base.errors import DataError
 from plackett._kernels.cores import n_threads
-from plackett.data.arguments import whole
 from plackett.data.dataset import RankingDataset
 from plackett.theory.stability.changes import Change, change_of, prepared, units
 from plackett.theory.stability.probe import Probe, loss_of

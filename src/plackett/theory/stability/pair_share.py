@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from plackett.data.arguments import number, probability
+from plackett._base.arguments import number, probability
 
 __all__ = ["pair_share_bound"]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
+from plackett._base.arguments import positive
 from plackett._base.errors import DataError
-from plackett.data.arguments import array, positive
+from plackett.data.arguments import array
 
 __all__ = ["hinge_loss_bound", "rank_svm_document_stability", "rank_svm_query_stability"]
 
