@@ -15,7 +15,7 @@ from plackett._files import storage as _storage
 from plackett._load import load
 from plackett.measures.language import parse
 from plackett.models.trees.model import Trees
-from plackett.rankers import storage
+from plackett.rankers import packing, storage
 from plackett.rankers.display import card_rows
 from plackett.rankers.gradient_ranker import GradientRanker
 from plackett.scorers.model import digest
@@ -314,7 +314,7 @@ def test_learned_attributes_of_a_file_replace_nothing(tmp_path):
     ranker = pk.rankers.ListNet(n_jobs=1).fit(X, y, qid=qid)
     ranker.harmless_ = 1.5
     vars(ranker)["_hidden_"] = 2
-    numbers, tables = storage._learned(ranker)
+    numbers, tables = packing.learned_attributes(ranker)
     assert numbers["harmless_"] == 1.5 and "_hidden_" not in numbers and "scorer_" not in numbers
     assert set(tables) == {"reference_"}
     ranker.save(tmp_path / "model")

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from plackett._base.errors import DataError, LossError, PlackettWarning, parameter
-from plackett._base.estimator import Estimator
+from plackett._base.estimator import Estimator, clone
 from plackett._base.parameters import check_parameters
 from plackett._base.search_space import SearchSpace
 from plackett.data.canonical import canonical_order
@@ -26,6 +26,8 @@ from plackett.measures.language import parse
 from plackett.models.base import Model
 from plackett.rankers.attributes import FittedAttributes
 from plackett.rankers.callbacks import after_round
+from plackett.rankers.packing import pack
+from plackett.scorers import model as model_file
 from plackett.scorers.base import Scorer
 from plackett.scorers.calibration import CALIBRATIONS, Calibration, calibrate
 from plackett.scorers.combined import CombinedScorer
@@ -452,21 +454,28 @@ class Ranker(Scoring, FittedAttributes, Estimator):
 
     def save(self, path: Any) -> None:
         """Write the ranker to one file, which appears complete or not at all; `plackett.load` reads it."""
-        from plackett.rankers.storage import save
-
-        save(self, path)
+        model_file.write(path, *self.pack())
 
     def pack(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """The fitted ranker as JSON and named arrays, as scorers with rankers inside store them."""
-        from plackett.rankers.storage import pack
-
         return pack(self)
 
-    def trained_copy(self, data: RankingDataset) -> Ranker:
-        """A copy that is trained on a dataset, without a warning if it learns nothing."""
-        from plackett.rankers.wrapper import train_quietly
+    def trained_copy(
+        self, data: RankingDataset, valid: RankingDataset | None = None, start: Ranker | None = None
+    ) -> Self:
+        """A copy that is trained on a dataset, with ``warm_start`` continued from the scorer of ``start``.
 
-        return train_quietly(self, data)
+        There is no warning if it learns nothing; that is up to the ranker around it.
+        """
+        copy = clone(self)
+        if start is not None:
+            copy.scorer_ = start.scorer_
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*learned nothing", PlackettWarning)
+            monitor = copy.fit_prepared(_counted(data), valid)
+        if monitor.interrupted:  # the copy stopped quietly; the ranker around it stops with it
+            raise KeyboardInterrupt
+        return copy
 
     def _html_repr(self) -> str:
         """What notebooks show: scikit-learn's diagram of the parameters and, once fitted, the model card."""

@@ -12,9 +12,14 @@ import plackett as pk
 from plackett.losses import Hinge, ListMLELoss, ListNetLoss, Logistic, Square
 from plackett.theory.consistency.minimiser import expected_minimiser
 from plackett.theory.consistency.order_losses import order_loss
-from plackett.theory.consistency.order_preserving import is_order_preserving, preserved_pairs
 from plackett.theory.consistency.order_sensitive import order_sensitivity
-from plackett.theory.consistency.permutation_space import PermutationSpace, all_orders, exchange_table
+from plackett.theory.consistency.permutation_space import (
+    PermutationSpace,
+    all_orders,
+    exchange_table,
+    is_order_preserving,
+    preserved_pairs,
+)
 from plackett.theory.consistency.separability import separability
 from plackett.theory.consistency.true_risks import true_risks
 from plackett.theory.risks.permutation_zero_one import TopKZeroOne

@@ -16,8 +16,7 @@ from plackett.theory.risks.finite_world import FiniteWorld
 from plackett.theory.risks.pair_zero_one import PairZeroOne
 from plackett.theory.risks.planted_world import PlantedWorld
 from plackett.theory.risks.query_level import query_level_losses, risk_levels
-from plackett.theory.risks.risk import Risk
-from plackett.theory.risks.standard_errors import risk_standard_error
+from plackett.theory.risks.risk import Risk, risk_standard_error
 
 PHI = {
     "hinge": (Hinge(), lambda z: max(0.0, 1 - z)),

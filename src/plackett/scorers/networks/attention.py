@@ -11,7 +11,7 @@ from plackett._base.errors import LossError
 from plackett._kernels.torch_threads import load_torch
 from plackett.scorers.networks import plain
 from plackett.scorers.networks.base import Network, dropped, hidden_layers, layer_shapes, linear, normalised
-from plackett.scorers.networks.lists import Lists
+from plackett.scorers.networks.lists import Lists, PlainLists
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +67,7 @@ class AttentionNetwork(Network):
             rows = rows + dropped(linear(weights, f"{name}.narrow", wide), self.dropout, random)
         return linear(weights, "output", normalised(weights, "output", rows))
 
-    def plain(self, weights: dict[str, np.ndarray], rows: np.ndarray, lists: plain.PlainLists | None) -> np.ndarray:
+    def plain(self, weights: dict[str, np.ndarray], rows: np.ndarray, lists: PlainLists | None) -> np.ndarray:
         """Outputs for an array of features."""
         assert lists is not None
         activation = plain.ACTIVATIONS[self.activation]

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from plackett._base.errors import LossError
 from plackett._kernels.torch_threads import load_torch
-
-if TYPE_CHECKING:
-    from plackett.scorers.networks.lists import Lists
-    from plackett.scorers.networks.plain import PlainLists
+from plackett.scorers.networks.lists import Lists, PlainLists
 
 ACTIVATIONS = ("relu", "gelu", "silu", "tanh")
 
