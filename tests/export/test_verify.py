@@ -12,8 +12,8 @@ import pytest
 import plackett as pk
 from plackett import DataError
 from plackett._names.catalogue import formats
-from plackett.export import _json_trees
-from plackett.export._tools import MissingToolError
+from plackett.export import json_trees
+from plackett.export.tools import MissingToolError
 from plackett.export.verify import format_named, verify_export
 
 FORMATS = {known.name: known for known in formats() if known.writes}
@@ -370,9 +370,9 @@ def test_trees_too_deep_for_json_are_refused(tmp_path, monkeypatch):
     def too_deep(*_, **__):
         raise RecursionError
 
-    monkeypatch.setattr(_json_trees.json, "dumps", too_deep)
+    monkeypatch.setattr(json_trees.json, "dumps", too_deep)
     with pytest.raises(DataError, match="too deep"):
-        _json_trees.write_json(tmp_path / "x.json", {})
+        json_trees.write_json(tmp_path / "x.json", {})
 
 
 def test_unknown_formats_and_wrong_data(rankers, tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from plackett import DataError, RankingDataset
 from plackett.graph.links import LinkGraph
 from plackett.graph.relations import link_relation, parent_relation
-from plackett.graph.urls import _INDEX, host, path_of
+from plackett.graph.urls import INDEX_PAGE, host, path_of
 from plackett.scorers.relations.laplacian import parents_of
 
 
@@ -35,7 +35,7 @@ def test_paths_are_enough():
 
 def above(urls, query):
     """Row of the parent of each row, by a loop over prefixes."""
-    keys = [(host(url) + _INDEX.sub("/", path_of(url))).rstrip("/") for url in urls]
+    keys = [(host(url) + INDEX_PAGE.sub("/", path_of(url))).rstrip("/") for url in urls]
     pairs = []
     for i, key in enumerate(keys):
         found = next(j for j in range(len(keys)) if query[j] == query[i] and keys[j] == key)

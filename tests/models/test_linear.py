@@ -14,8 +14,8 @@ from plackett.losses.pointwise.softmax import Softmax
 from plackett.losses.pointwise.square import Square
 from plackett.measures.language import parse
 from plackett.models.linear import Linear
-from plackett.scorers._products import table_times, transposed_times
 from plackett.scorers.linear import LinearScorer
+from plackett.scorers.products import table_times, transposed_times
 from plackett.solvers.monitor import Monitor
 
 

@@ -83,7 +83,7 @@ def test_uniform_sample():
     found = Candidates.from_runs([{"q": {f"d{i}": -i for i in range(8)}}])
     counts = np.zeros(8)
     for seed in range(2000):
-        choice = UniformPool()._choose(found, 3, np.random.default_rng(seed))
+        choice = UniformPool().choose(found, 3, np.random.default_rng(seed))
         counts[choice.rows] += 1
     assert choice.inclusion.tolist() == [3 / 8] * 8
     assert ((counts - 750) ** 2 / 750).sum() < 24.3  # the 0.1% point of chi-squared with 7 degrees
@@ -119,7 +119,7 @@ def test_inclusion_frequencies_are_those_declared():
     found = Candidates.from_runs([{"q": {f"d{i:02}": -i for i in range(15)}}])
     counts = np.zeros(15)
     for seed in range(1500):
-        choice = APPriorPool()._choose(found, 6, np.random.default_rng(seed))
+        choice = APPriorPool().choose(found, 6, np.random.default_rng(seed))
         counts[choice.rows] += 1
     declared = choice.inclusion
     error = np.sqrt(declared * (1 - declared) / 1500)

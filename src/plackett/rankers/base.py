@@ -227,7 +227,7 @@ class Ranker(Scoring, FittedAttributes, Estimator):
         """The data as passed to `_fit`: checked, in canonical order, without queries of weight 0."""
         check_parameters(self)
         self._check_data(data, name)
-        return _counted(canonical_order(data))
+        return without_weightless_queries(canonical_order(data))
 
     def _check_scores(self, data: RankingDataset, sample: RankingDataset, scores: np.ndarray) -> None:
         """Reject a fit with non-finite scores, and warn if all documents of a query get the same score.
@@ -359,6 +359,10 @@ class Ranker(Scoring, FittedAttributes, Estimator):
         """Train, and set ``scorer_``."""
         raise NotImplementedError
 
+    def train_on(self, data: RankingDataset, monitor: Monitor) -> None:
+        """Train on prepared data under the monitor of another ranker, which checks and records what comes out."""
+        self._fit(data, monitor)
+
     def _validation(
         self, eval_set: Any, eval_qid: Any, eval_group: Any, n_features: int, columns: TrainedColumns | None = None
     ) -> RankingDataset | None:
@@ -472,7 +476,7 @@ class Ranker(Scoring, FittedAttributes, Estimator):
             copy.scorer_ = start.scorer_
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", ".*learned nothing", PlackettWarning)
-            monitor = copy.fit_prepared(_counted(data), valid)
+            monitor = copy.fit_prepared(without_weightless_queries(data), valid)
         if monitor.interrupted:  # the copy stopped quietly; the ranker around it stops with it
             raise KeyboardInterrupt
         return copy
@@ -515,7 +519,7 @@ def _spread(values: np.ndarray, data: RankingDataset) -> np.ndarray:
         return np.where(high - low > 1e-12 * np.maximum(np.abs(low), np.abs(high)), high - low, 0.0)
 
 
-def _counted(data: RankingDataset) -> RankingDataset:
+def without_weightless_queries(data: RankingDataset) -> RankingDataset:
     """The dataset without queries of weight 0, so that they do not affect histograms and leaf sizes either.
 
     Weights that are all 1 are dropped: the result is exactly that of unweighted data.

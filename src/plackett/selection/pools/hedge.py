@@ -72,7 +72,8 @@ class HedgePool(Pool):
         if not 0.0 < self.base < 1.0:
             raise DataError(f"base must be between 0 and 1, got {self.base!r}")
 
-    def _choose(self, candidates: Candidates, budget: int, rng: np.random.Generator) -> Choice:
+    def choose(self, candidates: Candidates, budget: int, rng: np.random.Generator) -> Choice:
+        """Choose ``budget`` of the open rows."""
         weight = hedge_weights(candidates, self.base, self.rel)
         part = weight[:, candidates.query_of_row] * _log_gain(candidates)
         priority = part.sum(axis=0)
