@@ -75,10 +75,10 @@ def test_every_package_stands_in_the_line():
 
 def test_imports_point_one_way():
     """In every form: no two packages import each other."""
-    found = {
+    result = {
         (path.relative_to(PACKAGE).as_posix(), name) for path in sorted(PACKAGE.rglob("*.py")) for name in upward(path)
     }
-    assert found == set()
+    assert result == set()
 
 
 def named(path: Path) -> str:
@@ -91,7 +91,7 @@ def graph() -> dict[str, set[str]]:
     """The modules that each module imports, in every form of import."""
     paths = {named(path): path for path in sorted(PACKAGE.rglob("*.py"))}
     return {
-        name: {found for found in imported_modules(path) if found in paths} - {name} for name, path in paths.items()
+        name: {result for result in imported_modules(path) if result in paths} - {name} for name, path in paths.items()
     }
 
 

@@ -284,7 +284,7 @@ def _parse(package: Path, path: Path, changed: int) -> tuple[Item, ...]:
     home = _HOME.search(text)
     own = home[1] if home else inside.parts[0].removesuffix(".py")
     places = (inside.as_posix(), own if home else inside.parent.as_posix(), own)
-    kind = next((KINDS[place] for place in places if place in KINDS), "tool")
+    kind = next((KINDS[position] for position in places if position in KINDS), "tool")
     module = ".".join([package.name, *inside.with_suffix("").parts])
     lines = text.splitlines()
     return tuple(_item(name, defined[name], kind, module, own, lines) for name in shown)

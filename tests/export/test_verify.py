@@ -74,13 +74,13 @@ WITH_MISSING = ("trees", "steps", "blend of trees")
 
 @pytest.fixture(scope="module")
 def rankers():
-    found = {}
+    result = {}
 
     def ranker(kind):
-        if kind not in found:
+        if kind not in result:
             X, y, qid = table(kind in WITH_MISSING)
-            found[kind] = MAKERS[kind]().fit(X, y, qid=qid), X
-        return found[kind]
+            result[kind] = MAKERS[kind]().fit(X, y, qid=qid), X
+        return result[kind]
 
     return ranker
 
@@ -561,9 +561,9 @@ def test_missing_fields_stay_missing_where_the_model_knows_them(rankers, tmp_pat
     path = tmp_path / "zero.json"
     with pytest.warns(pk.PlackettWarning, match=r"will read 0 .* missing values of f\d"):
         format_named(to).write(ranker, path, missing="zero")
-    found = verify_export(ranker, path, X, to=to)
-    apart = next(row for row in found.rows if row.rows == "missing, read as 0")
-    assert found.holds and apart.difference > 1e-3 and "reads 0" in apart.exception
+    result = verify_export(ranker, path, X, to=to)
+    apart = next(row for row in result.rows if row.rows == "missing, read as 0")
+    assert result.holds and apart.difference > 1e-3 and "reads 0" in apart.exception
     with pytest.raises(DataError, match="missing='drop'"):
         format_named(to).write(ranker, path, missing="drop")
 

@@ -38,11 +38,11 @@ def above(urls, query):
     keys = [(host(url) + INDEX_PAGE.sub("/", path_of(url))).rstrip("/") for url in urls]
     pairs = []
     for i, key in enumerate(keys):
-        found = next(j for j in range(len(keys)) if query[j] == query[i] and keys[j] == key)
-        while found == i and "/" in key:
+        result = next(j for j in range(len(keys)) if query[j] == query[i] and keys[j] == key)
+        while result == i and "/" in key:
             key = key.rpartition("/")[0]
-            found = next((j for j in range(len(keys)) if query[j] == query[i] and keys[j] == key), i)
-        pairs += [[i, found]] if found != i else []
+            result = next((j for j in range(len(keys)) if query[j] == query[i] and keys[j] == key), i)
+        pairs += [[i, result]] if result != i else []
     return pairs
 
 
@@ -103,9 +103,9 @@ def test_links_against_a_loop():
                 if total:
                     expected[i, j] = total
     relation = link_relation(data, graph)
-    found = dict(zip(map(tuple, relation.to_pairs().tolist()), relation.weights, strict=True))
-    assert found.keys() == expected.keys()
-    assert all(found[pair] == pytest.approx(value) for pair, value in expected.items())
+    result = dict(zip(map(tuple, relation.to_pairs().tolist()), relation.weights, strict=True))
+    assert result.keys() == expected.keys()
+    assert all(result[pair] == pytest.approx(value) for pair, value in expected.items())
 
 
 def test_refusals():

@@ -117,10 +117,10 @@ def test_impossible_solver_is_refused_with_the_reason():
     assert np.isfinite(Linear(max_iter=3).train(Lambda(), data, Monitor()).weights).all()
 
 
-@pytest.mark.parametrize("words", [{"alpha": -1.0}, {"alpha": float("nan")}, {"l1_ratio": 1.5}])
-def test_penalties_without_a_minimum_are_refused(words):
+@pytest.mark.parametrize("parameters", [{"alpha": -1.0}, {"alpha": float("nan")}, {"l1_ratio": 1.5}])
+def test_penalties_without_a_minimum_are_refused(parameters):
     with pytest.raises(ValueError, match="give 0 or more"):
-        Linear(**words).train(Square(), task(), Monitor())
+        Linear(**parameters).train(Square(), task(), Monitor())
 
 
 @pytest.mark.parametrize("solver", ["lbfgs", "sgd"])

@@ -36,7 +36,7 @@ class TableScoring:
     --------
     >>> import plackett as pk
     >>> ranker = pk.rankers.ListNet().fit([[0.0], [1.0], [2.0]], [0, 1, 2], qid=[1, 1, 1])
-    >>> Scoring(ranker, "shop").score(np.float32([[0.0], [1.0]])).argmax()
+    >>> TableScoring(ranker, "shop").score(np.float32([[0.0], [1.0]])).argmax()
     np.int64(1)
     """
 
