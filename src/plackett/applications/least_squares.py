@@ -1,4 +1,7 @@
-"""Recommendation from use: factors of users and items by alternating least squares over all pairs."""
+"""Recommendation from use: factors of users and items by alternating least squares over all pairs.
+
+Written here rather than taken from `implicit`, which is compiled code with threads of its own: a dependency for one model.
+"""
 
 from __future__ import annotations
 
