@@ -1,6 +1,6 @@
 """Recommendation from use: factors of users and items by alternating least squares over all pairs.
 
-Written here rather than taken from `implicit`, which is compiled code with threads of its own: a dependency for one model.
+Written here rather than taken from `implicit`, whose compiled code and threads of its own would serve one model.
 """
 
 from __future__ import annotations
