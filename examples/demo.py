@@ -124,21 +124,21 @@ def main() -> None:
     with console.status("indexing, computing features …"), rehearse_experiment(rankers, MEASURES):
         index, data = prepare(console)
     with console.status("training and testing in five folds …"):
-        found = pk.experiment(
+        result = pk.experiment(
             {"pydocs": data}, RANKERS, MEASURES, select="nDCG@10", search=None, folds=5, out=OUT, random_state=7
         )
     console.print(f"\n[bold]Tested[/bold] on {data.n_queries} queries, each by rankers that had not seen it:\n")
-    console.print(board(found.comparison(baseline="BM25"), width=min(max(console.width - 60, 9), 24)))
-    best = found.best()
-    console.print(f"\n[bold]Verdict[/bold]  {found.headline()}")
+    console.print(board(result.comparison(baseline="BM25"), width=min(max(console.width - 60, 9), 24)))
+    best = result.best()
+    console.print(f"\n[bold]Verdict[/bold]  {result.headline()}")
     console.print(f"[bold]Chosen[/bold]   {best}, by queries set aside for choosing, not the tested ones")
-    results, why = searched(index, found.cell(best, 1).model(), best)
+    results, why = searched(index, result.cell(best, 1).model(), best)
     console.print(f"\n[bold]Search[/bold]   {QUERY}\n")
     console.print(results)
     if why:
         console.print(f"\n[bold]Why[/bold]      {why}")
     with console.status("writing the report …"):
-        report = found.report(OUT)
+        report = result.report(OUT)
     console.print(f"\n[bold]Report[/bold]   {report} (open it in a browser; also as Markdown and LaTeX)")
     console.print("Search, and search, compare, judge, explain and train in a browser:")
     for command in (f'search {OUT / "search"} "{QUERY}"', f"workbench {OUT / 'search'}", "--help"):

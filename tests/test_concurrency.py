@@ -38,8 +38,8 @@ def test_joblib(name, backend):
     lists = data()
     alone = scored(RANKERS[name](), lists)
     work = joblib.delayed(scored)
-    found = joblib.Parallel(n_jobs=2, backend=backend)(work(RANKERS[name](), lists) for _ in range(2))
-    assert found == [alone, alone]
+    result = joblib.Parallel(n_jobs=2, backend=backend)(work(RANKERS[name](), lists) for _ in range(2))
+    assert result == [alone, alone]
 
 
 def test_one_fitted_ranker_in_many_threads():

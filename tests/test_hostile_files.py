@@ -69,10 +69,10 @@ def places(value, path=()):
 
 def changed(value, rng):
     value = json.loads(json.dumps(value))
-    found = list(places(value))
-    if not found:
+    result = list(places(value))
+    if not result:
         return STRANGE[rng.integers(len(STRANGE))]
-    *way, last = found[rng.integers(len(found))]
+    *way, last = result[rng.integers(len(result))]
     inside = value
     for key in way:
         inside = inside[key]
@@ -114,8 +114,8 @@ def fuzz_models(saved, tmp_path, n, seed):
     path = tmp_path / "m.plackett"
     for _ in range(n):
         some = arrays if rng.random() < 0.5 else changed_arrays(arrays, rng)
-        words = header if some is not arrays else changed(header, rng)
-        text = json.dumps(words)  # escapes, so that half a surrogate pair can be written
+        tokens = header if some is not arrays else changed(header, rng)
+        text = json.dumps(tokens)  # escapes, so that half a surrogate pair can be written
         hashed = digest(text, some)
         _storage.write(path, some, {**metadata, "ranker": text, "digest": hashed})
         with np.errstate(all="ignore"):
@@ -205,9 +205,9 @@ def test_a_small_file_cannot_ask_for_many_layers(tmp_path):
     path = tmp_path / "m.plackett"
     RANKERS["attention"]().fit(X, y, qid=qid).save(path)
     arrays, metadata = _storage.read(path, mmap=False)
-    words = json.loads(arrays["network"].tobytes())
+    tokens = json.loads(arrays["network"].tobytes())
     for change in ({"n_layers": 10**9}, {"n_layers": -5}, {"n_layers": 1e9}, {"hidden": [4] * 100_000}):
-        bad = arrays | {"network": np.frombuffer(json.dumps(words | change).encode(), np.uint8)}
+        bad = arrays | {"network": np.frombuffer(json.dumps(tokens | change).encode(), np.uint8)}
         _storage.write(path, bad, {**metadata, "digest": digest(metadata["ranker"], bad)})
         with pytest.raises(DataError, match=r"m\.plackett"):
             pk.load(path)
@@ -266,9 +266,9 @@ def test_a_file_that_shrinks_while_it_is_opened(tmp_path, monkeypatch, mmap):
     header = _storage._header
 
     def cut(*args):
-        found = header(*args)
+        result = header(*args)
         os.truncate(path, 5000)
-        return found
+        return result
 
     monkeypatch.setattr(_storage, "_header", cut)
     with pytest.raises(DataError, match="changed while it was read|truncated"):

@@ -121,14 +121,14 @@ class Case:
 
 
 def _experiment(c):
-    found = pk.experiment(c.data, ["LinearRegression"], "nDCG@5", folds=3, search=None, n_jobs=1)
-    assert not found.failures
-    return sorted(zip(c.q(found.per_query["qid"]), found.per_query["nDCG@5"], strict=True))
+    result = pk.experiment(c.data, ["LinearRegression"], "nDCG@5", folds=3, search=None, n_jobs=1)
+    assert not result.failures
+    return sorted(zip(c.q(result.per_query["qid"]), result.per_query["nDCG@5"], strict=True))
 
 
 def _explain(c):
-    found = [pk.explain(c.ranker, c.data, qid) for qid in c.data.qids.tolist()]
-    return [(c.q([e.qid]), c.d(e.documents), e.contributions.tolist(), c.d(e.ranking()["document"])) for e in found]
+    result = [pk.explain(c.ranker, c.data, qid) for qid in c.data.qids.tolist()]
+    return [(c.q([e.qid]), c.d(e.documents), e.contributions.tolist(), c.d(e.ranking()["document"])) for e in result]
 
 
 def _letor(c, read):
@@ -273,22 +273,22 @@ def test_no_public_function_is_left_out():
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory):
     """What each function gives with plain numbers, computed once."""
-    case, found = Case(None, "arrays", tmp_path_factory.mktemp("plain")), {}
+    case, result = Case(None, "arrays", tmp_path_factory.mktemp("plain")), {}
 
     def of(name):
-        if name not in found:
-            found[name] = FUNCTIONS[name](case)
-        return found[name]
+        if name not in result:
+            result[name] = FUNCTIONS[name](case)
+        return result[name]
 
     return of
 
 
-def _same(found, wanted):
+def _same(result, wanted):
     if isinstance(wanted, (list, tuple)):
-        return len(found) == len(wanted) and all(map(_same, found, wanted))
+        return len(result) == len(wanted) and all(map(_same, result, wanted))
     if isinstance(wanted, float):
-        return found == pytest.approx(wanted, rel=1e-9, abs=1e-12, nan_ok=True)
-    return found == wanted
+        return result == pytest.approx(wanted, rel=1e-9, abs=1e-12, nan_ok=True)
+    return result == wanted
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -316,18 +316,18 @@ def test_estimators(kind, source, tmp_path):
     case = Case(kind, source, tmp_path)
     y, qid = case.columns["label"], case.columns["qid"]
     if source == "arrays":
-        X, words = case.given, {"qid": qid}
+        X, parameters = case.given, {"qid": qid}
     else:
-        X, words = (
+        X, parameters = (
             (case.given.drop(columns=["docid", "label"]) if source == "pandas" else case.given[["qid", "a", "b"]]),
             {},
         )
     wanted = pk.LinearRegression().fit(case.data)
-    ranker = pk.LinearRegression().fit(X, y, **words)
+    ranker = pk.LinearRegression().fit(X, y, **parameters)
     scores = case.data.to_input_order(wanted.predict(case.data))
-    np.testing.assert_allclose(ranker.predict(X, **words), scores, rtol=1e-6)
-    assert ranker.score(X, y, **words) == pytest.approx(wanted.score(case.data))
-    assert sorted(ranker.rank(X, **words)) == sorted([*range(1, N_DOCS + 1)] * N_QUERIES)
+    np.testing.assert_allclose(ranker.predict(X, **parameters), scores, rtol=1e-6)
+    assert ranker.score(X, y, **parameters) == pytest.approx(wanted.score(case.data))
+    assert sorted(ranker.rank(X, **parameters)) == sorted([*range(1, N_DOCS + 1)] * N_QUERIES)
     assert [len(test) for _, test in pk.QueryKFold(3).split(case.data.X, groups=case.data.qid)] == [10, 10, 10]
     normal = pk.QueryNormalizer("rank").fit_transform(case.data)
     assert case.q(normal.qids) == case.q(case.data.qids)
@@ -384,8 +384,8 @@ def test_commands(kind, form, run, tmp_path):
     )
     case.data = pk.read(data)
     wanted = pk.LinearRegression().fit(case.data).predict(case.data)
-    found = [float(line) for line in scores.read_text().split()]
-    np.testing.assert_allclose(case.data.from_input_order(found), wanted, rtol=1e-6)
+    result = [float(line) for line in scores.read_text().split()]
+    np.testing.assert_allclose(case.data.from_input_order(result), wanted, rtol=1e-6)
     means = json.loads(run("evaluate", data, scores, "-m", "nDCG@3", "--per-query", tmp_path / "q.csv", "--json"))
     assert means["mean"]["nDCG@3"] == pytest.approx(pk.evaluate(case.data, wanted, "nDCG@3").mean["nDCG@3"])
     # ids of a table are text where they are numbers to polars' reader
@@ -402,8 +402,10 @@ def test_commands(kind, form, run, tmp_path):
         pk.write_qrels(case.qrels, tmp_path / "a.qrels")
         pk.write_run(case.runs["y"], tmp_path / "b.run")
         runs = (tmp_path / "a.run", tmp_path / "b.run")
-        found = json.loads(run("evaluate", "--qrels", tmp_path / "a.qrels", "--run", runs[0], "-m", "nDCG@3", "--json"))
-        assert found["mean"]["nDCG@3"] == pytest.approx(means["mean"]["nDCG@3"])
+        result = json.loads(
+            run("evaluate", "--qrels", tmp_path / "a.qrels", "--run", runs[0], "-m", "nDCG@3", "--json")
+        )
+        assert result["mean"]["nDCG@3"] == pytest.approx(means["mean"]["nDCG@3"])
         assert json.loads(run("compare-runs", *runs, "--qrels", tmp_path / "a.qrels", "-m", "AP", "--json"))
         run("fuse", *runs, "--out", tmp_path / "c.run", "--qrels", tmp_path / "a.qrels")
         assert set(case.q(pk.read_run(tmp_path / "c.run")["qid"])) == set(range(N_QUERIES))

@@ -1,6 +1,6 @@
 """All packages stand in one line: each imports only from those before it, in every form of import.
 
-Inside a package, modules stand in lines, too, but for a few imports that are listed here.
+Inside a package, modules stand in lines, too.
 """
 
 from __future__ import annotations
@@ -32,19 +32,6 @@ LINE = (
     *("cli", "__main__"),
 )
 PLACE = {package: place for place, package in enumerate(LINE)}
-
-
-#: Imports of a module that close a circle inside a package: methods that lie in files of their own, and annotations.
-#: The list may become shorter, but not longer.
-CLOSING = {
-    "losses.base": {"losses.bounds.known"},
-    "models.networks.training": {"models.networks.neural"},
-    "rankers.base": {"rankers.storage", "rankers.wrapper"},
-    "scorers.networks.plain": {"scorers.networks.base"},
-    "theory.consistency.permutation_space": {"theory.consistency.order_preserving"},
-    "theory.risks.associate_losses": {"theory.risks.pair_zero_one", "theory.risks.permutation_zero_one"},
-    "theory.risks.risk": {"theory.risks.standard_errors"},
-}
 
 
 def imports(tree: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
@@ -88,10 +75,10 @@ def test_every_package_stands_in_the_line():
 
 def test_imports_point_one_way():
     """In every form: no two packages import each other."""
-    found = {
+    result = {
         (path.relative_to(PACKAGE).as_posix(), name) for path in sorted(PACKAGE.rglob("*.py")) for name in upward(path)
     }
-    assert found == set()
+    assert result == set()
 
 
 def named(path: Path) -> str:
@@ -104,7 +91,7 @@ def graph() -> dict[str, set[str]]:
     """The modules that each module imports, in every form of import."""
     paths = {named(path): path for path in sorted(PACKAGE.rglob("*.py"))}
     return {
-        name: {found for found in imported_modules(path) if found in paths} - {name} for name, path in paths.items()
+        name: {result for result in imported_modules(path) if result in paths} - {name} for name, path in paths.items()
     }
 
 
@@ -123,13 +110,7 @@ def imported_modules(path: Path) -> Iterator[str]:
 
 def test_no_modules_import_each_other():
     """Neither two nor more, in every form of import; the packages' own files are the doors, and close no circle."""
-    left = {name: modules - CLOSING.get(name, set()) for name, modules in graph().items()}
-    TopologicalSorter(left).prepare()  # its error shows the circle
-
-
-def test_what_closes_a_circle_is_still_imported():
-    gone = {name: modules - graph().get(name, set()) for name, modules in CLOSING.items()}
-    assert not any(gone.values()), "a circle is broken: take it off the list"
+    TopologicalSorter(graph()).prepare()  # its error shows the circle
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ for ranker in (pk.RankSVM(), pk.LambdaMART(n_estimators=2, min_child_samples=2))
     for rows in (data, mapped, turned):
         ranker.predict(rows)
 from scipy.sparse import csr_matrix
-from plackett.scorers._products import block_sums, table_times, transposed_times
+from plackett.scorers.products import block_sums, table_times, transposed_times
 for rows in (X, data.X, csr_matrix(X), data.replace(X=csr_matrix(X)).X):
     for column in (scores[:, None], frozen[:, None]):
         transposed_times(rows, column)

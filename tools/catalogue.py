@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from plackett._names.catalogue import Format, Item
+from plackett._names.catalogue import Item, ModelFormat
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "plackett"
@@ -284,7 +284,7 @@ def _parse(package: Path, path: Path, changed: int) -> tuple[Item, ...]:
     home = _HOME.search(text)
     own = home[1] if home else inside.parts[0].removesuffix(".py")
     places = (inside.as_posix(), own if home else inside.parent.as_posix(), own)
-    kind = next((KINDS[place] for place in places if place in KINDS), "tool")
+    kind = next((KINDS[position] for position in places if position in KINDS), "tool")
     module = ".".join([package.name, *inside.with_suffix("").parts])
     lines = text.splitlines()
     return tuple(_item(name, defined[name], kind, module, own, lines) for name in shown)
@@ -339,7 +339,7 @@ def paper_of(doc: str) -> str:
     return f"{first['authors'].replace(' and ', ', ')} {first['year']}{first['where'] or ''}"
 
 
-def scan_formats(package: Path) -> list[Format]:
+def scan_formats(package: Path) -> list[ModelFormat]:
     """Model formats found in the sources: classes in ``export/`` with a literal ``kind``."""
     known = []
     for path in sorted((package / "export").glob("*.py")):
@@ -348,7 +348,7 @@ def scan_formats(package: Path) -> list[Format]:
             if isinstance(node, ast.ClassDef) and "kind" in declared:
                 writes = any(_assigned(statement) == "write" for statement in node.body)
                 module, first_line = f"plackett.export.{path.stem}", declared.get("first_line", "")
-                known.append(Format(declared["kind"], module, node.name, first_line, writes))
+                known.append(ModelFormat(declared["kind"], module, node.name, first_line, writes))
     return sorted(known)
 
 

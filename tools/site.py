@@ -97,15 +97,15 @@ def _results(value: Any) -> Iterator[tuple[str, str, str]]:
 @cache
 def entries() -> list[Entry]:
     """All items of the reference, by name."""
-    found: dict[str, Entry] = {}
+    result: dict[str, Entry] = {}
     waiting = list(_public())
     for module, symbol, access in waiting:
         path = f"{module}.{symbol}"
-        if path not in found:
+        if path not in result:
             value = getattr(import_module(module), symbol)
-            found[path] = Entry(path, access, _first_sentence(inspect.getdoc(value) or ""))
+            result[path] = Entry(path, access, _first_sentence(inspect.getdoc(value) or ""))
             waiting += _results(value)
-    return sorted(found.values(), key=lambda entry: entry.label.lower())
+    return sorted(result.values(), key=lambda entry: entry.label.lower())
 
 
 @cache
@@ -164,7 +164,7 @@ def reference_index() -> str:
         "Signatures, types and examples of everything that is public, read from the sources.",
         "",
     ]
-    rows = [(f"[`{_title(page)}`]({page}.md)", _about(page), str(len(found))) for page, found in pages().items()]
+    rows = [(f"[`{_title(page)}`]({page}.md)", _about(page), str(len(result))) for page, result in pages().items()]
     return "\n".join([*lines, *_table(("package", "what is in it", "items"), rows)])
 
 

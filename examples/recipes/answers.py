@@ -234,9 +234,9 @@ def same_order(question: Sequence[str], answer: Sequence[str]) -> int:
 
 def _asks_number(question: str) -> bool:
     """Whether a question wants a number or a date."""
-    words = question.lower().split()[:2]
+    tokens = question.lower().split()[:2]
     counted = ("many", "much", "old", "long", "tall", "big", "far", "large", "high")
-    return words[:1] == ["when"] or (words[:1] == ["how"] and words[1:] in [[word] for word in counted])
+    return tokens[:1] == ["when"] or (tokens[:1] == ["how"] and tokens[1:] in [[word] for word in counted])
 
 
 _SAMPLE = (

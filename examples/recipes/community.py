@@ -254,9 +254,9 @@ class CommunityFeatures(Features):
         rows = []
         for text in texts:
             if text not in known:
-                words = self.analyzer.tokens(text)
-                pairs, wide = depend(words), [general(word) for word in words]
-                known[text] = words, _bigrams(words), _bigrams(wide), pairs, depend(wide)
+                tokens = self.analyzer.tokens(text)
+                pairs, wide = depend(tokens), [general(word) for word in tokens]
+                known[text] = tokens, _bigrams(tokens), _bigrams(wide), pairs, depend(wide)
             rows.append(known[text])
         return [list(form) for form in zip(*rows, strict=True)] or [[] for _ in _REPRESENTATIONS]
 
@@ -357,13 +357,13 @@ def _density(question: Sequence[str], answer: Sequence[str]) -> tuple[float, flo
     return same_order(list(asked), answer), span, len(positions), len(set(answer) - asked.keys())
 
 
-def _bigrams(words: Sequence[str]) -> list[str]:
-    return [f"{a} {b}" for a, b in pairwise(words)]
+def _bigrams(tokens: Sequence[str]) -> list[str]:
+    return [f"{a} {b}" for a, b in pairwise(tokens)]
 
 
-def _neighbours(words: Sequence[str]) -> list[str]:
+def _neighbours(tokens: Sequence[str]) -> list[str]:
     """Pairs of neighbouring content words, each in alphabetical order."""
-    content = [word for word, kind in zip(words, kinds(words), strict=True) if kind != "other"]
+    content = [word for word, kind in zip(tokens, kinds(tokens), strict=True) if kind != "other"]
     return [" ".join(sorted(pair)) for pair in pairwise(content)]
 
 

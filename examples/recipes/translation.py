@@ -127,11 +127,11 @@ class TranslationModel:
                 "and a smoothing above 0"
             )
         asked, answered = _pairs(questions, answers)
-        words = sorted({word for text in (*asked, *answered) for word in text})
-        if not words:
+        tokens = sorted({word for text in (*asked, *answered) for word in text})
+        if not tokens:
             raise DataError("there are no words to learn from")
-        self._number = {word: i for i, word in enumerate(words)}
-        self.n_words_ = len(words)
+        self._number = {word: i for i, word in enumerate(tokens)}
+        self.n_words_ = len(tokens)
         question_offsets, question = self._codes(asked)
         answer_offsets, answer = self._codes(answered)
         counts = np.bincount(np.concatenate([question, answer]), minlength=self.n_words_) + 1.0
@@ -177,8 +177,8 @@ class TranslationModel:
             return []
         part = slice(self._first[source], self._first[source + 1])
         order = np.argsort(-self._table[part], kind="stable")[:k]
-        words = list(self._number)
-        return [(words[self._target[part][i]], float(self._table[part][i])) for i in order]
+        tokens = list(self._number)
+        return [(tokens[self._target[part][i]], float(self._table[part][i])) for i in order]
 
     def log_probability(self, questions: Iterable[Sequence[str]], answers: Iterable[Sequence[str]]) -> np.ndarray:
         """Log P(Q | A) divided by the number of words of Q, for each pair; 0 for a question without words.

@@ -45,11 +45,11 @@ def test_a_pipe_or_device_is_refused(read, tmp_path):
             read(path)
 
 
-@pytest.mark.parametrize("words", [["import"], ["import", "--from", "xgboost"], ["convert-model"]])
-def test_commands_that_read_models_refuse_a_pipe(words, tmp_path):
+@pytest.mark.parametrize("arguments", [["import"], ["import", "--from", "xgboost"], ["convert-model"]])
+def test_commands_that_read_models_refuse_a_pipe(arguments, tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    out = ["--out", str(tmp_path / "m.plackett")] if words[0] == "import" else [str(tmp_path / "m.txt")]
-    told = CliRunner().invoke(app, [*words, str(tmp_path / "pipe"), *out])
+    out = ["--out", str(tmp_path / "m.plackett")] if arguments[0] == "import" else [str(tmp_path / "m.txt")]
+    told = CliRunner().invoke(app, [*arguments, str(tmp_path / "pipe"), *out])
     assert "is a pipe, socket or device" in str(told.exception)
 
 

@@ -22,5 +22,5 @@ def test_other_texts_stay(text):
 
 def test_exports(tmp_path):
     data = pk.RankingDataset.from_arrays([[1.0], [2.0]], [0, 1], qid=["=1+1", "=1+1"])
-    found = pk.compare(data, {"=cmd": [1.0, 2.0], "b": [2.0, 1.0]}, ["AP"])
-    assert "'=cmd" in found.to_csv() and "\n=" not in found.to_csv()
+    result = pk.compare(data, {"=cmd": [1.0, 2.0], "b": [2.0, 1.0]}, ["AP"])
+    assert "'=cmd" in result.to_csv() and "\n=" not in result.to_csv()

@@ -201,13 +201,13 @@ def test_corruption_is_an_error_or_harmless(image, data):
 def test_pipes_and_devices_are_written_into_and_never_replaced(tmp_path):
     """A user with the rights to do so must not lose /dev/full by saving to it."""
     os.mkfifo(tmp_path / "pipe")
-    found = []
-    reader = threading.Thread(target=lambda: found.append((tmp_path / "pipe").read_bytes()), daemon=True)
+    result = []
+    reader = threading.Thread(target=lambda: result.append((tmp_path / "pipe").read_bytes()), daemon=True)
     reader.start()
     with replacing(tmp_path / "pipe") as file:
         file.write(b"through")
     reader.join(10)
-    assert found == [b"through"] and stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    assert result == [b"through"] and stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
     ends = os.pipe()
     with replacing(f"/dev/fd/{ends[1]}") as file:  # as in --out >(command)
         file.write(b"through")

@@ -6,6 +6,7 @@ import importlib.util
 import inspect
 import pkgutil
 import re
+import sys
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -77,9 +78,15 @@ def _exists(dotted):
     return (file / f"{parts[-1]}.py").exists() or (inside.exists() and bool(declared.search(inside.read_text("utf-8"))))
 
 
+def _is_ours(cls):
+    """Whether a file of ours defines it; examples that ran in this process define classes in the name of a module."""
+    module = sys.modules.get(cls.__module__)
+    return cls.__module__.startswith("plackett.") and getattr(module, cls.__name__, None) is cls
+
+
 def _final(cls, package):
     """The public classes of a package that derive from a class, and from which nothing of ours derives."""
-    derived = [each for each in cls.__subclasses__() if each.__module__.startswith("plackett.")]
+    derived = [each for each in cls.__subclasses__() if _is_ours(each)]
     for each in derived:
         yield from _final(each, package)
     public = "._" not in cls.__module__ and not cls.__name__.startswith("_")
@@ -103,14 +110,14 @@ def test_what_could_be_an_item_is_in_all(package):
 def test_every_stored_scorer_is_in_all():
     known = {(item.module, item.symbol) for kind in ("scorer", "comparator") for item in catalogue.items(kind)}
     stored = set()
-    for found in pkgutil.walk_packages([str(PACKAGE / "scorers")], "plackett.scorers."):
-        module = import_module(found.name)
+    for result in pkgutil.walk_packages([str(PACKAGE / "scorers")], "plackett.scorers."):
+        module = import_module(result.name)
         if hasattr(module, "__home__"):
             continue
         for _, cls in inspect.getmembers(module, inspect.isclass):
             of_its_own = issubclass(cls, (Scorer, Comparator)) and isinstance(vars(cls).get("kind"), str)
-            if cls.__module__ == found.name and of_its_own:
-                stored.add((found.name, cls.__name__))
+            if cls.__module__ == result.name and of_its_own:
+                stored.add((result.name, cls.__name__))
     assert stored == known
 
 
@@ -163,13 +170,13 @@ def test_an_unknown_attribute_is_an_attribute_error():
 
 def test_items_can_be_imported():
     for item in catalogue.items():
-        found = getattr(import_module(item.module), item.symbol)
-        assert callable(found) or item.symbol.isupper()
+        result = getattr(import_module(item.module), item.symbol)
+        assert callable(result) or item.symbol.isupper()
         if item.kind in ("scorer", "comparator"):
-            assert found.kind == item.name
+            assert result.kind == item.name
             load = scorer_class if item.kind == "scorer" else comparator_class
             if item.name != "foreign":  # never stored
-                assert load(item.name) is found
+                assert load(item.name) is result
 
 
 def test_scan_reads_what_all_lists(tmp_path, tool):
@@ -251,8 +258,8 @@ def test_a_new_model_format_is_one_file(tmp_path, tool):
         'class Other:\n    kind: ClassVar[str] = "other"\n    write = staticmethod(print)\n\nclass Helper:\n    pass\n',
         encoding="utf-8",
     )
-    found = tool.scan_formats(tmp_path)
-    assert found == [catalogue.Format("other", "plackett.export.other", "Other", "", True)]
+    result = tool.scan_formats(tmp_path)
+    assert result == [catalogue.Format("other", "plackett.export.other", "Other", "", True)]
 
 
 def test_model_formats_read_and_write_what_they_say():

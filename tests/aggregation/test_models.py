@@ -26,10 +26,10 @@ def _noisy(theta, n_queries, n, seed=0):
         table = np.empty((n, len(theta)))
         for m, t in enumerate(theta):
             table[Mallows(center, t).sample(1, random_state=rng)[0], m] = np.arange(1, n + 1)
-        place = np.empty(n)
-        place[center] = np.arange(n)
+        position = np.empty(n)
+        position[center] = np.arange(n)
         ranks.append(table)
-        truth.append(place)
+        truth.append(position)
     return RankLists.from_arrays(np.concatenate(ranks), np.repeat(np.arange(n_queries), n)), np.concatenate(truth)
 
 
@@ -39,9 +39,9 @@ def _noisy(theta, n_queries, n, seed=0):
 def test_concentrations_of_known_lists_are_found():
     theta = np.array([2.0, 1.0, 0.5, 0.0])
     lists, _ = _noisy(theta, 300, 8)
-    found = MallowsConsensus().concentrations(lists)
-    assert (np.diff(found) < 0).all()
-    assert found[1] == pytest.approx(1.0, abs=0.25) and found[3] < 0.15
+    result = MallowsConsensus().concentrations(lists)
+    assert (np.diff(result) < 0).all()
+    assert result[1] == pytest.approx(1.0, abs=0.25) and result[3] < 0.15
 
 
 def test_weighing_lists_by_their_concentration_beats_equal_weights():
@@ -71,9 +71,9 @@ def test_distances_are_the_pairs_the_other_way_round():
     _distances(0, group.size, offsets, before, scores, out)
     for q, (a, b) in enumerate(pairwise(offsets)):
         for m in range(4):
-            place = np.where(before[a:b, m] < 0, 99, before[a:b, m])
+            position = np.where(before[a:b, m] < 0, 99, before[a:b, m])
             pairs = [(i, j) for i in range(b - a) for j in range(b - a) if scores[a + i] > scores[a + j]]
-            assert out[q, m] == sum(place[j] < place[i] for i, j in pairs)
+            assert out[q, m] == sum(position[j] < position[i] for i, j in pairs)
 
 
 def test_theta_given_the_orders_is_that_of_the_model_with_known_centers():
@@ -84,8 +84,8 @@ def test_theta_given_the_orders_is_that_of_the_model_with_known_centers():
     np.put_along_axis(ranks, orders, np.arange(1.0, 4.0)[None, :], axis=1)
     table = np.column_stack([ranks.ravel()] + [np.tile(np.arange(1.0, n + 1), 50)] * 2)
     lists = RankLists.from_arrays(table, np.repeat(np.arange(50), n))
-    found = MallowsConsensus(prior=1e-9).concentrations(lists)  # two equal lists hold the orders in place
-    assert found[0] == pytest.approx(Mallows.fit(orders, n_items=n, center=center).theta, abs=1e-6)
+    result = MallowsConsensus(prior=1e-9).concentrations(lists)  # two equal lists hold the orders in place
+    assert result[0] == pytest.approx(Mallows.fit(orders, n_items=n, center=center).theta, abs=1e-6)
 
 
 # ----------------------------------------------------------------------------------------------------- Plackett–Luce
@@ -103,13 +103,13 @@ def test_most_probable_strengths_are_those_of_the_model(unranked, among):
 def test_with_next_to_no_prior_the_likelihood_is_stationary():
     """Of log-strengths: wins less expected wins, draw by draw."""
     orders = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1]]
-    found = BayesianPlackettLuce(prior=(1.0 + 1e-9, 1e-9), tol=1e-13, max_iter=100_000)
-    v = np.exp(found.scores(RankLists.from_orders(orders, documents=range(3))))
+    result = BayesianPlackettLuce(prior=(1.0 + 1e-9, 1e-9), tol=1e-13, max_iter=100_000)
+    v = np.exp(result.scores(RankLists.from_orders(orders, documents=range(3))))
     gradient = np.zeros(3)
     for order in orders:
-        for place in range(2):
-            rest = order[place:]
-            gradient[order[place]] += 1.0
+        for position in range(2):
+            rest = order[position:]
+            gradient[order[position]] += 1.0
             gradient[rest] -= v[rest] / v[rest].sum()
     assert np.abs(gradient).max() < 1e-6 and np.ptp(v) > 0.1 * v.mean()
 
@@ -122,8 +122,8 @@ def test_posterior_mean_by_sampling_against_quadrature():
     # density over log-strengths: Gamma priors (v^a e^(−bv) dlog v) times the probability of the three lists
     density = (x * y) ** a * np.exp(-b * (x + y)) * (x / (x + y)) ** 2 * (y / (x + y))
     expected = (density * np.log(x / y)).sum() / density.sum()
-    found = BayesianPlackettLuce(samples=40_000, random_state=3).scores(lists)
-    assert found[0] - found[1] == pytest.approx(expected, abs=0.02)
+    result = BayesianPlackettLuce(samples=40_000, random_state=3).scores(lists)
+    assert result[0] - result[1] == pytest.approx(expected, abs=0.02)
 
 
 def test_with_few_lists_the_strengths_stay_near_to_each_other():

@@ -24,9 +24,9 @@ def test_aggregation_beats_the_lists_and_labels_beat_both(parts):
     assert lists.n_lists == 21 and lists.unlisted.size
     single = [_ap(test, np.nan_to_num(lists.values[:, m], nan=-1e9)) for m in range(21)]
     fitted = CPS().fit(RankLists.from_dataset(train), train.y)
-    found = {type(m).__name__: _ap(test, m.scores(lists)) for m in (Borda(), RRF(), Kemeny(), fitted)}
-    assert min(found["Borda"], found["RRF"], found["Kemeny"]) > np.median(single)
-    assert found["CPS"] > max(found["Borda"], found["RRF"], found["Kemeny"]) + 0.01
+    result = {type(m).__name__: _ap(test, m.scores(lists)) for m in (Borda(), RRF(), Kemeny(), fitted)}
+    assert min(result["Borda"], result["RRF"], result["Kemeny"]) > np.median(single)
+    assert result["CPS"] > max(result["Borda"], result["RRF"], result["Kemeny"]) + 0.01
 
 
 def test_kemenys_order_is_nearer_to_the_lists_than_bordas(parts):

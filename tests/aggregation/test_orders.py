@@ -137,8 +137,8 @@ def test_stationary_distribution_is_the_left_eigenvector(chain, method, seed):
     assert np.allclose(T.sum(axis=1), 1)
     values, vectors = np.linalg.eig(T.T)
     stationary = np.real(vectors[:, np.argmax(np.real(values))])
-    found = method(teleport=delta, unranked="unknown", weights=tuple(weights), tol=1e-14)
-    assert np.allclose(found.scores(RankLists.from_arrays(ranks)), stationary / stationary.sum(), atol=1e-10)
+    result = method(teleport=delta, unranked="unknown", weights=tuple(weights), tol=1e-14)
+    assert np.allclose(result.scores(RankLists.from_arrays(ranks)), stationary / stationary.sum(), atol=1e-10)
 
 
 def test_teleport_must_be_a_share():
@@ -150,9 +150,9 @@ def test_teleport_must_be_a_share():
 
 
 def _footrule(order, ranks):
-    place = np.empty(len(order))
-    place[list(order)] = np.arange(1, len(order) + 1)
-    return np.abs(place[:, None] - ranks).sum()
+    position = np.empty(len(order))
+    position[list(order)] = np.arange(1, len(order) + 1)
+    return np.abs(position[:, None] - ranks).sum()
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -170,10 +170,10 @@ def test_genetic_search_is_never_worse_than_borda_or_a_list():
     rng = np.random.default_rng(5)
     ranks = rng.permuted(np.tile(np.arange(1.0, 31.0)[:, None], (1, 6)), axis=0)
     lists = RankLists.from_arrays(ranks)
-    found = _footrule(np.argsort(-Genetic(generations=3).scores(lists)), ranks)
+    result = _footrule(np.argsort(-Genetic(generations=3).scores(lists)), ranks)
     start = [np.argsort(-Borda().scores(lists), kind="stable"), *(np.argsort(ranks[:, m]) for m in range(6))]
-    assert found <= min(_footrule(order, ranks) for order in start)
-    assert _footrule(np.argsort(-Genetic().scores(lists)), ranks) <= found
+    assert result <= min(_footrule(order, ranks) for order in start)
+    assert _footrule(np.argsort(-Genetic().scores(lists)), ranks) <= result
 
 
 def test_genetic_search_is_seeded():

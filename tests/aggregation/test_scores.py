@@ -139,12 +139,12 @@ def test_borda_has_the_least_squared_rank_differences():
         ranks = rng.permuted(np.tile(np.arange(1.0, 6.0)[:, None], (1, 3)), axis=0)
         weights = rng.random(3)
         scores = Borda(weights=tuple(weights)).scores(RankLists.from_arrays(ranks))
-        place = np.argsort(np.argsort(-scores)) + 1.0
+        position = np.argsort(np.argsort(-scores)) + 1.0
 
         def loss(p, ranks=ranks, weights=weights):
             return (weights * (np.asarray(p)[:, None] - ranks) ** 2).sum()
 
-        assert loss(place) == pytest.approx(min(loss(p) for p in permutations(range(1, 6))))
+        assert loss(position) == pytest.approx(min(loss(p) for p in permutations(range(1, 6))))
 
 
 @pytest.mark.parametrize("weights", [None, (1, 3, 1, 2), (2, 2, 1, 1)])

@@ -49,8 +49,8 @@ def test_values_of_the_features():
     assert table["bm25 title"][0] == pytest.approx((idf["red"] + idf["shoe"]) * 2.2 / (1 + norm))
     assert table["bm25 description"][2] == 0.0
     counts = AdFeatures(smoothing=2.0).fit(_logged())._counts
-    words = sum(counts.values())
-    red, shoe = ((1 + 4 * (counts[w] + 1) / (words + 1)) / (2 + 4) for w in ("red", "shoe"))
+    tokens = sum(counts.values())
+    red, shoe = ((1 + 4 * (counts[w] + 1) / (tokens + 1)) / (2 + 4) for w in ("red", "shoe"))
     assert table["lm title"][0] == pytest.approx((np.log(red) + np.log(shoe)) / 2)
     assert table["exact"].tolist() == [1, 0, 0, 1, 0, 1, 0, 0]
     assert table["phrase"].tolist() == [0, 1, 0, 0, 1, 0, 1, 0]
@@ -221,23 +221,23 @@ def test_auctions_by_brute_force():
             n = int(rng.integers(1, 6))
             bid, quality = rng.random(n).round(2) + 0.01, rng.random(n).round(2) + 0.01
             data = pk.RankingDataset.from_arrays(None, np.zeros(n))
-            found = second_price(data, bid, quality, reserve=reserve, examination=look)
+            result = second_price(data, bid, quality, reserve=reserve, examination=look)
             allowed = [j for j in range(n) if bid[j] >= reserve]
-            worth = sum(look[s - 1] * bid[j] * quality[j] for j, s in enumerate(found.slot) if s)
+            worth = sum(look[s - 1] * bid[j] * quality[j] for j, s in enumerate(result.slot) if s)
             best = max(
                 sum(look[s] * bid[j] * quality[j] for s, j in enumerate(order[:3])) for order in permutations(allowed)
             )
             assert worth == pytest.approx(best)
-            assert sum(found.slot > 0) == min(3, len(allowed))
-            for j in np.flatnonzero(found.slot):
-                assert reserve <= found.price[j] <= bid[j] + 1e-12
-                for offer in (found.price[j] * (1 - 1e-9), found.price[j] * (1 + 1e-9)):
+            assert sum(result.slot > 0) == min(3, len(allowed))
+            for j in np.flatnonzero(result.slot):
+                assert reserve <= result.price[j] <= bid[j] + 1e-12
+                for offer in (result.price[j] * (1 - 1e-9), result.price[j] * (1 + 1e-9)):
                     other = bid.copy()
                     other[j] = offer
                     again = second_price(data, other, quality, reserve=reserve, examination=look).slot[j]
-                    assert (again == found.slot[j]) == (offer > found.price[j]) or offer == 0.0
-            assert found.revenue == pytest.approx(
-                sum(look[s - 1] * quality[j] * found.price[j] for j, s in enumerate(found.slot) if s)
+                    assert (again == result.slot[j]) == (offer > result.price[j]) or offer == 0.0
+            assert result.revenue == pytest.approx(
+                sum(look[s - 1] * quality[j] * result.price[j] for j, s in enumerate(result.slot) if s)
             )
 
 
@@ -277,14 +277,14 @@ def test_wrong_input():
 @pytest.mark.full
 def test_numbers_of_the_page(capsys):
     """What the guide says of the example."""
-    found = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "advertising.py"))
+    result = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "advertising.py"))
     capsys.readouterr()
     values = {
-        name: next(iter(pk.evaluate(found["worth"], scores, 'DCG(gain="linear")@1').mean.values()))
-        for name, scores in found["systems"].items()
+        name: next(iter(pk.evaluate(result["worth"], scores, 'DCG(gain="linear")@1').mean.values()))
+        for name, scores in result["systems"].items()
     }
     assert list(values.values()) == pytest.approx([0.0996, 0.0788, 0.1096, 0.1219], abs=0.001)
-    assert found["best"] == pytest.approx(0.1829, abs=0.001)
+    assert result["best"] == pytest.approx(0.1829, abs=0.001)
 
 
 def test_nobody_pays_more_than_the_bid():

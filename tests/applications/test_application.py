@@ -76,7 +76,7 @@ def test_ranks_and_reasons(saved):
     application, _ = saved
     items = ["Night.", "The seal sleeps.", "The shark hunts."]
     best = application.rank("what does the seal do", items, k=1)
-    assert [(found.item, found.position) for found in best] == [(items[1], 1)]
+    assert [(result.item, result.position) for result in best] == [(items[1], 1)]
     reasons = application.explain("what does the seal do", items)
     data = application.features.transform(CandidateLists.of([("what does the seal do", items)]))
     np.testing.assert_allclose(reasons.scores, application.ranker.predict(data))
@@ -89,7 +89,7 @@ def test_ranks_and_reasons(saved):
 
 def test_folds_are_fitted_anew_on_the_other_lists():
     application, lists = _application(), _judged(12)
-    found = application.cross_validate(lists, n_folds=3)
+    result = application.cross_validate(lists, n_folds=3)
     assert not hasattr(application.features, "_terms")  # the application stays as it is
     fold = np.random.default_rng(0).permutation(12) % 3
     values = np.empty(12)
@@ -97,7 +97,7 @@ def test_folds_are_fitted_anew_on_the_other_lists():
         other = _application().fit(lists.take(fold != held))
         data = other.features.transform(lists.take(fold == held))
         values[fold == held] = pk.evaluate(data, other.ranker.predict(data), "RR").per_query["RR"].to_numpy()
-    means = dict(zip(found.table["system"], found.table["mean"], strict=True))
+    means = dict(zip(result.table["system"], result.table["mean"], strict=True))
     assert means["ranker"] == pytest.approx(values.mean())
     length = pk.evaluate(
         lists.labels,

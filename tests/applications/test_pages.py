@@ -44,10 +44,10 @@ def test_assignment_by_brute_force():
     for n_blocks in range(1, 7):
         for n_slots in range(1, 5):
             table = rng.normal(size=(n_blocks, n_slots)).round(1)
-            found = assign_blocks(table)
-            used = found[found >= 0]
+            result = assign_blocks(table)
+            used = result[result >= 0]
             assert used.size == min(n_blocks, n_slots) == np.unique(used).size
-            value = sum(table[b, s] for s, b in enumerate(found) if b >= 0)
+            value = sum(table[b, s] for s, b in enumerate(result) if b >= 0)
             if n_blocks >= n_slots:
                 best = max(table[list(p), np.arange(n_slots)].sum() for p in permutations(range(n_blocks), n_slots))
             else:
@@ -86,16 +86,16 @@ def test_composed_pages_are_nearly_the_best():
     users = IntentUsers()
     composer = PageComposer(describe=_describe, n_slots=3, n_rounds=2).fit(_lists(30, 0), users.reward)
     test = _lists(30, 1)
-    found, alone, best, greedy = [], [], [], []
+    result, alone, best, greedy = [], [], [], []
     for query, blocks in zip(test.queries, _blocks(test), strict=True):
-        found.append(users.reward(query, composer.compose(query, blocks)))
+        result.append(users.reward(query, composer.compose(query, blocks)))
         order = sorted(blocks, key=lambda b: -query[b.kind] * b.quality)
         alone.append(users.reward(query, order[:3]))
         best.append(max(users.reward(query, page) for page in permutations(blocks, 3)))
         greedy.append(_completed(query, blocks, [], 3, users.reward))
-    assert np.mean(alone) < np.mean(found) <= np.mean(best)
-    assert np.mean(found) > 0.98 * np.mean(best)
-    assert (np.array(found) <= np.array(best) + 1e-12).all()
+    assert np.mean(alone) < np.mean(result) <= np.mean(best)
+    assert np.mean(result) > 0.98 * np.mean(best)
+    assert (np.array(result) <= np.array(best) + 1e-12).all()
     assert np.mean(greedy) > 0.63 * np.mean(best)
 
 
@@ -121,9 +121,9 @@ def test_wrong_input():
 @pytest.mark.full
 def test_numbers_of_the_page(capsys):
     """What the guide says of the example."""
-    found = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "page.py"))
+    result = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "page.py"))
     capsys.readouterr()
-    means = [np.mean(own) for own in found["values"].values()]
+    means = [np.mean(own) for own in result["values"].values()]
     assert means == pytest.approx([0.4924, 0.5041, 0.5142], abs=0.001)
 
 

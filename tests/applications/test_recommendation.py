@@ -45,10 +45,10 @@ def test_gradient_by_finite_differences(loss, negatives):
     def value(parameters):
         return problem.evaluate(parameters)[0] + 0.3 * parameters @ parameters
 
-    found = problem.evaluate(at)[1]
+    result = problem.evaluate(at)[1]
     for direction in rng.normal(size=(5, at.size)):
         step = 1e-6 * direction
-        assert (value(at + step) - value(at - step)) / 2e-6 == pytest.approx(found @ direction, rel=1e-5, abs=1e-5)
+        assert (value(at + step) - value(at - step)) / 2e-6 == pytest.approx(result @ direction, rel=1e-5, abs=1e-5)
 
 
 def test_gradient_of_the_formula_by_a_plain_loop():
@@ -96,11 +96,11 @@ def test_fixed_items_give_a_linear_ranker_for_each_user():
     model = FactorRecommender(loss=Logistic(), n_factors=3, negatives=0, penalty=0.5, n_steps=20).fit(ratings)
     model.item_bias_[:] = 0.0
     items, values = np.array([3, 1, 7, 9, 4]), np.array([5, 1, 4, 2, 2])
-    found = model.fold_in(items, values)
+    result = model.fold_in(items, values)
     data = pk.RankingDataset.from_arrays(model.item_factors_[items], values)
     linear = Linear(alpha=2 * 0.5, standardize=False, tol=1e-12)
     ranker = pk.GradientRanker(loss=Logistic(), model=linear).fit(data)
-    centred = model.item_factors_ @ found
+    centred = model.item_factors_ @ result
     expected = ranker.predict(pk.RankingDataset.from_arrays(model.item_factors_))
     np.testing.assert_allclose(centred - centred[0], expected - expected[0], atol=2e-4)
 
@@ -277,12 +277,12 @@ def test_damaged_files_are_refused(tmp_path):
         storage.write(path, arrays | {name: array}, metadata)
         with pytest.raises(DataError, match=f"{name} is damaged"):
             pk.load(path)
-    for words in (
+    for tokens in (
         '{"algorithm": "Ratings", "parameters": {}}',
         '{"algorithm": "Recommender", "parameters": {}}',
         "[1]",
     ):
-        storage.write(path, arrays, metadata | {"recommender": words})
+        storage.write(path, arrays, metadata | {"recommender": tokens})
         with pytest.raises(DataError):
             pk.load(path)
     whole, rng = path.read_bytes(), np.random.default_rng(0)
@@ -382,5 +382,5 @@ def test_a_new_user_by_a_loss_without_a_value():
     model = FactorRecommender(n_factors=2, n_steps=60, penalty=0.01, loss=pk.losses.Lambda()).fit(ratings)
     assert not model.losses_
     for taste in "ab":
-        found = model.recommend_for([f"{taste}0", f"{taste}1"], k=6)
-        assert {item[0] for item in found} == {taste}
+        result = model.recommend_for([f"{taste}0", f"{taste}1"], k=6)
+        assert {item[0] for item in result} == {taste}

@@ -25,8 +25,8 @@ def folder(tmp_path):
 
 
 def auto(run, folder, *more):
-    words = ("-a", "ListNet", "-a", "LinearRegression", "--trials", 2)
-    return run("auto", folder / "train.txt", "--out", folder / "m.plackett", *words, *more)
+    arguments = ("-a", "ListNet", "-a", "LinearRegression", "--trials", 2)
+    return run("auto", folder / "train.txt", "--out", folder / "m.plackett", *arguments, *more)
 
 
 def test_model_leaderboard_and_reasons(run, folder):
@@ -70,9 +70,9 @@ def test_an_interrupt_saves_the_best_so_far(run, folder, monkeypatch):
     assert pk.load(folder / "m.plackett").card_["interrupted"]
 
 
-@pytest.mark.parametrize(("words", "match"), [(("-m", "nDGC@10"), "nDCG"), (("-a", "LamdaMART"), "LambdaMART")])
-def test_refusals(run, folder, words, match):
-    code, _, err = auto(run, folder, *words)
+@pytest.mark.parametrize(("arguments", "match"), [(("-m", "nDGC@10"), "nDCG"), (("-a", "LamdaMART"), "LambdaMART")])
+def test_refusals(run, folder, arguments, match):
+    code, _, err = auto(run, folder, *arguments)
     assert code != 0 and match in err
 
 
@@ -81,13 +81,13 @@ def test_missing_values_are_filled_in_and_the_imputer_is_saved(run, folder):
     X = data.X.copy()
     X[::7, 1] = np.nan
     write_csv(data.replace(X=X, feature_names=("a", "b", "c")), folder / "gaps.csv")
-    words = ("auto", folder / "gaps.csv", "--out", folder / "m.plackett", "-a", "ListNet", "--trials", 1)
-    code, _, err = run(*words)
+    arguments = ("auto", folder / "gaps.csv", "--out", folder / "m.plackett", "-a", "ListNet", "--trials", 1)
+    code, _, err = run(*arguments)
     assert code == 1 and "--impute median" in err
-    code, _, err = run(*words, "--impute", "median")
+    code, _, err = run(*arguments, "--impute", "median")
     assert code == 0, err
     gaps = pk.read(folder / "gaps.csv")
     filled = data.replace(X=np.where(np.isnan(X), np.nanmedian(X, axis=0), X).astype(np.float32))
     expected = pk.AutoRanker(candidates=("ListNet",), n_trials=1).fit(filled).predict(filled)
     np.testing.assert_allclose(pk.load(folder / "m.plackett").predict(gaps), expected, rtol=1e-6)
-    assert run(*words, "--force", "--impute", "most")[0] == 2
+    assert run(*arguments, "--force", "--impute", "most")[0] == 2

@@ -24,8 +24,8 @@ def folder(tmp_path_factory):
     return folder
 
 
-def call(*words):
-    return CliRunner().invoke(app, ["churn", *map(str, words)])
+def call(*arguments):
+    return CliRunner().invoke(app, ["churn", *map(str, arguments)])
 
 
 def test_scores_and_models(folder):
@@ -38,9 +38,9 @@ def test_scores_and_models(folder):
     ):
         done = call(*(folder / name for name in files), folder / "data.txt", "-k", 3, "--json")
         assert done.exit_code == 0, done.output
-        found = json.loads(done.stdout)
-        assert found["mean"] == pytest.approx(pk.churn(*scores, data, k=3).mean)
-        assert found["k"] == 3 and len(found["per_query"]) == 8
+        result = json.loads(done.stdout)
+        assert result["mean"] == pytest.approx(pk.churn(*scores, data, k=3).mean)
+        assert result["k"] == 3 and len(result["per_query"]) == 8
 
 
 def test_a_model_is_no_file_of_scores(tmp_path):
@@ -63,16 +63,16 @@ def test_the_page_has_queries_and_examples(folder):
 
 def test_refusals(folder, tmp_path):
     (tmp_path / "short.txt").write_text("1\n2\n")
-    for words in (
+    for arguments in (
         (folder / "old.txt", tmp_path / "short.txt", folder / "data.txt"),
         (folder / "old.txt", tmp_path / "none", folder / "data.txt"),
         (folder / "old.txt", folder / "new.txt", folder / "data.txt", "-k", 0),
         (folder / "old.txt", folder / "new.txt", folder / "data.txt", "-m", "nDCX"),
     ):
-        assert call(*words).exit_code != 0
+        assert call(*arguments).exit_code != 0
 
 
 def test_scores_of_other_data(folder, tmp_path):
     (tmp_path / "short.txt").write_text("1\n2\n")
-    found = call(folder / "old.txt", tmp_path / "short.txt", folder / "data.txt")
-    assert "short.txt has 2 scores, but" in str(found.exception)
+    result = call(folder / "old.txt", tmp_path / "short.txt", folder / "data.txt")
+    assert "short.txt has 2 scores, but" in str(result.exception)

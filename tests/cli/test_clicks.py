@@ -30,8 +30,8 @@ def folder(tmp_path_factory):
     return path
 
 
-def call(*words):
-    result = CliRunner().invoke(app, ["clicks", *map(str, words)])
+def call(*arguments):
+    result = CliRunner().invoke(app, ["clicks", *map(str, arguments)])
     assert result.exit_code == 0, f"{result.output}{result.exception!r}"
     return result.stdout
 
@@ -79,11 +79,11 @@ def test_a_role_has_one_column(folder):
 def test_the_log_is_not_overwritten(folder):
     path = folder / "log.plackett"
     before = path.read_bytes()
-    for words in (
+    for tokens in (
         ["fit", path, "--out", path],
         ["fit", path, "--out", folder / "x.csv", "--relevance", folder / "x.csv"],
     ):
-        result = CliRunner().invoke(app, ["clicks", *map(str, words), "--force"])
+        result = CliRunner().invoke(app, ["clicks", *map(str, tokens), "--force"])
         assert result.exit_code == 2
         assert "is also another file of this command" in " ".join(result.output.replace("│", " ").split())
     assert path.read_bytes() == before
@@ -103,18 +103,18 @@ def test_labels(folder, tmp_path, method):
 @pytest.mark.filterwarnings("ignore:intervals of EM")
 def test_propensities(folder):
     for method in ("harvest", "random", "em"):
-        found = json.loads(call("propensities", folder / "log.plackett", "--method", method, "--json"))
-        assert found["examination"][0] == 1.0
-        assert found["examination"][3] < 0.6
+        result = json.loads(call("propensities", folder / "log.plackett", "--method", method, "--json"))
+        assert result["examination"][0] == 1.0
+        assert result["examination"][3] < 0.6
 
 
 def test_evaluate(folder):
-    words = [folder / "log.plackett", folder / "bad.run", folder / "good.run", "--k", 4]
-    rows = json.loads(call("evaluate", *words, "--json"))
+    arguments = [folder / "log.plackett", folder / "bad.run", folder / "good.run", "--k", 4]
+    rows = json.loads(call("evaluate", *arguments, "--json"))
     assert rows[1]["difference_lower"] > 0
-    assert "clicks per page" in call("evaluate", *words, "--method", "model")
+    assert "clicks per page" in call("evaluate", *arguments, "--method", "model")
     short, honest = (
-        json.loads(call("evaluate", *words, "--method", "model", "--bootstrap", n, "--json"))[1] for n in (0, 20)
+        json.loads(call("evaluate", *arguments, "--method", "model", "--bootstrap", n, "--json"))[1] for n in (0, 20)
     )
     assert short["clicks_per_page"] == honest["clicks_per_page"]
     assert short["lower"] != honest["lower"]
@@ -151,12 +151,12 @@ def test_only_the_top(folder):
 
 def test_mistakes_are_found_before_the_work(folder, tmp_path):
     missing = str(tmp_path / "no-such-log.csv")
-    for words, message in (
+    for arguments, message in (
         (["labels", missing, "--out", "l.txt"], ".parquet"),
         (["labels", missing, "--out", "l.csv", "--method", "magic"], "random-walk"),
         (["fit", missing, "--out", "m.plackett", "--relevance", "r.xls"], ".parquet"),
     ):
-        result = CliRunner().invoke(app, ["clicks", *words])
+        result = CliRunner().invoke(app, ["clicks", *arguments])
         assert result.exit_code == 2
         assert message in result.output
 
@@ -170,10 +170,10 @@ def test_a_chart_of_propensities(folder, tmp_path):
 def test_charts_are_not_overwritten(folder, tmp_path):
     chart = tmp_path / "chart.html"
     chart.write_text("mine")
-    for words in (("propensities", folder / "log.plackett"), ("compare", folder / "log.plackett", "-m", "PBM")):
-        result = CliRunner().invoke(app, ["clicks", *map(str, words), "--plot", str(chart)])
+    for tokens in (("propensities", folder / "log.plackett"), ("compare", folder / "log.plackett", "-m", "PBM")):
+        result = CliRunner().invoke(app, ["clicks", *map(str, tokens), "--plot", str(chart)])
         assert result.exit_code == 2 and chart.read_text() == "mine"
-        result = CliRunner().invoke(app, ["clicks", *map(str, words), "--plot", str(tmp_path / "chart.png")])
+        result = CliRunner().invoke(app, ["clicks", *map(str, tokens), "--plot", str(tmp_path / "chart.png")])
         assert result.exit_code == 2
 
 
@@ -229,7 +229,7 @@ def test_a_table_of_events_from_the_first_look_to_a_decision(tmp_path):
     for name, sign in (("good", 1.0), ("bad", -1.0)):
         run = [(f"grüne Jacke {q}", f"P {product}", sign * product) for q in range(3) for product in range(6)]
         pk.write_run(run, tmp_path / f"{name}.csv")
-    words = [
+    arguments = [
         events,
         tmp_path / "bad.csv",
         tmp_path / "good.csv",
@@ -241,12 +241,12 @@ def test_a_table_of_events_from_the_first_look_to_a_decision(tmp_path):
         "-k",
         4,
     ]
-    found = json.loads(call("evaluate", *words, "--json"))
+    actual = json.loads(call("evaluate", *arguments, "--json"))
     look = 1 / np.arange(1, 5)
     true = [
         (look * (np.array(order) + 1) / 7 * 0.5 * (10 + np.array(order))).sum()
         for order in ((0, 1, 2, 3), (5, 4, 3, 2))
     ]
-    np.testing.assert_allclose([row["actions_per_page"] for row in found], true, rtol=0.1)
+    np.testing.assert_allclose([row["actions_per_page"] for row in actual], true, rtol=0.1)
     call("convert", events, tmp_path / "log.plackett", *options, "--distinct")
     assert open_log(tmp_path / "log.plackett").weight.sum() == 2000

@@ -28,9 +28,9 @@ def test_the_commands_run_one_after_the_other(tmp_path, monkeypatch):
         pk.write_letor(data, f"{name}.txt")
     assert len(commands()) >= 7
     for command in commands():
-        program, *words = shlex.split(command)
+        program, *arguments = shlex.split(command)
         assert program == "plackett"
-        result = CliRunner().invoke(app, words)
+        result = CliRunner().invoke(app, arguments)
         assert result.exit_code == 0, f"{command}: {result.output}"
     np.testing.assert_allclose(read_scores("again.txt"), read_scores("scores.txt"), atol=1e-6)
     assert Path("indri.run").exists() and Path("idv.csv").exists()

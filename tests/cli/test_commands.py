@@ -49,8 +49,8 @@ def test_version_and_misuse(run):
 
 def test_list(run):
     code, out, _ = run("list", "--kind", "ranker", "--json")
-    found = {entry["name"]: entry for entry in json.loads(out)}
-    assert code == 0 and found["LambdaMART"]["module"] == "plackett.rankers.pairwise.lambdamart"
+    result = {entry["name"]: entry for entry in json.loads(out)}
+    assert code == 0 and result["LambdaMART"]["module"] == "plackett.rankers.pairwise.lambdamart"
     code, out, _ = run("list", "--kind", "measure")
     assert code == 0 and "nDCG" in out
     code, _, err = run("list", "--kind", "zzz")
@@ -123,23 +123,23 @@ def test_info_shows_parameters_as_in_python(run, folder, tmp_path):
 
 
 def test_train_refusals(run, folder):
-    for words, match in (
+    for arguments, match in (
         ((), "did you mean LambdaMART"),
         (("-p", "n_trees=3"), "n_estimators"),
         (("-p", "n_estimators"), "name=value"),
         (("-p", "n_estimators=many"), "give a whole number such as 100"),
         (("-p", "verbose=3"), "give True or False"),
     ):
-        code, _, err = train(run, folder, *words, algorithm="LambdaMART" if words else "LamdaMart")
+        code, _, err = train(run, folder, *arguments, algorithm="LambdaMART" if arguments else "LamdaMart")
         assert code == 2 and match in " ".join(err.replace("│", " ").split())
     code, _, err = run("train", "LambdaMART", folder / "train.txt", "--out", folder / "no" / "m.plackett")
     assert code == 2
-    for words, match in (
+    for arguments, match in (
         (("-p", "early_stopping_rounds=3"), "validation data"),
         (("-p", "measure=nDCX"), "nDCX"),
         (("-p", "boosting=magic"), "boosting='magic'"),
     ):
-        code, _, err = train(run, folder, *words)
+        code, _, err = train(run, folder, *arguments)
         assert code == 1 and match in err and "Traceback" not in err
     assert not (folder / "m.plackett").exists()
     assert train(run, folder)[0] == 0
@@ -168,10 +168,10 @@ def test_evaluate(run, folder):
     train(run, folder)
     run("predict", folder / "m.plackett", folder / "test.txt", "--out", folder / "s.txt", "--run", folder / "r.run")
     code, out, _ = run("evaluate", folder / "test.txt", folder / "s.txt", "-m", "nDCG@5", "-m", "AP", "--json")
-    found = json.loads(out)
+    result = json.loads(out)
     data = pk.read_letor(folder / "test.txt")
     expected = pk.evaluate(data, storage.load(folder / "m.plackett").predict(data), ["nDCG@5", "AP"]).mean
-    assert code == 0 and found["queries"] == 6 and found["mean"] == expected
+    assert code == 0 and result["queries"] == 6 and result["mean"] == expected
     pk.write_qrels(data.to_polars(), folder / "test.qrels")
     code, out, _ = run(
         "evaluate", "--qrels", folder / "test.qrels", "--run", folder / "r.run", "-m", "nDCG@5", "--json"
@@ -224,9 +224,9 @@ def test_output_that_cannot_encode_everything(tmp_path, monkeypatch):
         lines = [f"q{q} Q0 d{d} 0 {sign * d} tag" for q in range(12) for d in range(3)]
         (tmp_path / f"{name}.run").write_text("\n".join(lines))
     (tmp_path / "qrels").write_text("\n".join(qrels))
-    words = ["compare-runs", "good.run", "bad.run", "--qrels", "qrels", "-m", "nDCG@3"]
+    arguments = ["compare-runs", "good.run", "bad.run", "--qrels", "qrels", "-m", "nDCG@3"]
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["plackett", *words])
+    monkeypatch.setattr(sys, "argv", ["plackett", *arguments])
 
     def here(encoding):
         stream = io.TextIOWrapper(io.BytesIO(), encoding, errors="strict")
@@ -236,7 +236,7 @@ def test_output_that_cannot_encode_everything(tmp_path, monkeypatch):
         return ended.value.code or 0, stream.buffer.getvalue()
 
     def in_a_process(encoding):
-        code = [sys.executable, "-c", "from plackett.cli import main; main()", *words]
+        code = [sys.executable, "-c", "from plackett.cli import main; main()", *arguments]
         done = subprocess.run(code, capture_output=True, env=os.environ | {"PYTHONIOENCODING": encoding}, check=False)
         return done.returncode, done.stdout
 
@@ -262,9 +262,9 @@ def test_convert_streams_large_text(run, folder, monkeypatch):
     for name in ("train", "grouped"):
         code, out, _ = run("convert", folder / f"{name}.txt", folder / f"{name}.plackett")
         assert code == 0 and "20 queries, 160 documents, 3 features" in out
-        found, expected = pk.load(folder / f"{name}.plackett"), pk.read_letor(folder / f"{name}.txt")
-        assert np.array_equal(found.X, expected.X) and np.array_equal(found.y, expected.y)
-        assert found.qids.tolist() == expected.qids.tolist()
+        result, expected = pk.load(folder / f"{name}.plackett"), pk.read_letor(folder / f"{name}.txt")
+        assert np.array_equal(result.X, expected.X) and np.array_equal(result.y, expected.y)
+        assert result.qids.tolist() == expected.qids.tolist()
 
 
 def test_convert_streams_columns_of_queries(run, folder, monkeypatch):
@@ -289,9 +289,9 @@ def test_convert_does_not_read_a_bad_large_file_as_a_whole(run, folder, monkeypa
     monkeypatch.setattr(reading, "read", lambda *_, **__: pytest.fail("read as a whole"))
     (folder / "bad.txt").write_text("1 qid:1 1:2\n0 qid:1 1:x\n")
     (folder / "bad.csv").write_text("qid,label,x\n1,0,2\n1,,2\n")
-    for name, place in (("bad.txt", "line 2, column 11"), ("bad.csv", "line 3, column 'label'")):
+    for name, where in (("bad.txt", "line 2, column 11"), ("bad.csv", "line 3, column 'label'")):
         code, _, err = run("convert", folder / name, folder / "bad.plackett")
-        assert code == 1 and place in err
+        assert code == 1 and where in err
         assert not (folder / "bad.plackett").exists()
 
 

@@ -48,16 +48,18 @@ def test_data_may_have_more_or_fewer_features_than_a_foreign_model(folder):
 
 
 def test_refusals(folder):
-    found = run("convert-model", folder / "line.plackett", folder / "trees.plackett")
-    assert found.exit_code == 2 and "exists" in found.output
-    found = run("convert-model", folder / "line.plackett", folder / "new", "--to", "onxx")
-    assert found.exit_code == 2 and "svm_rank" in found.output
+    result = run("convert-model", folder / "line.plackett", folder / "trees.plackett")
+    assert result.exit_code == 2 and "exists" in result.output
+    result = run("convert-model", folder / "line.plackett", folder / "new", "--to", "onxx")
+    assert result.exit_code == 2 and "svm_rank" in result.output
 
 
 def test_info_about_a_foreign_model(folder):
     (folder / "model.txt").write_text("## Coordinate Ascent\n1:1.0\n")
-    found = run("info", folder / "model.txt")
-    assert found.exit_code == 0 and "RankLib (Coordinate Ascent)" in found.output and "CoordinateAscent" in found.output
-    found = run("info", folder / "model.txt", "--json")
-    assert found.exit_code == 0 and '"read_from"' in found.output
+    result = run("info", folder / "model.txt")
+    assert (
+        result.exit_code == 0 and "RankLib (Coordinate Ascent)" in result.output and "CoordinateAscent" in result.output
+    )
+    result = run("info", folder / "model.txt", "--json")
+    assert result.exit_code == 0 and '"read_from"' in result.output
     assert run("info", folder / "data.txt").exit_code == 0

@@ -25,10 +25,10 @@ def folder(tmp_path):
 
 def test_a_model_with_its_exit(folder):
     out, valid = folder / "fast.plackett", folder / "valid.txt"
-    found = run("early-exit", folder / "m.plackett", valid, "--out", out, "--max-loss", 0.2)
-    assert found.exit_code == 0, found.output
+    result = run("early-exit", folder / "m.plackett", valid, "--out", out, "--max-loss", 0.2)
+    assert result.exit_code == 0, result.output
     exit_ = pk.load(out).card_["exit"]
-    assert f"after {exit_['trees']} trees the best {exit_['keep']} of a list continue" in found.output
+    assert f"after {exit_['trees']} trees the best {exit_['keep']} of a list continue" in result.output
     for name, model, options in (("a", out, []), ("b", out, ["--all-trees"]), ("c", folder / "m.plackett", [])):
         assert run("predict", model, valid, "--out", folder / name, *options).exit_code == 0
     scores = {name: read_scores(folder / name) for name in "abc"}
@@ -39,20 +39,20 @@ def test_a_model_with_its_exit(folder):
 
 def test_exits_of_whole_lists(folder):
     out = folder / "fast.plackett"
-    found = run(
+    result = run(
         "early-exit", folder / "m.plackett", folder / "valid.txt", "--out", out, "--max-loss", 0.5, "--rule", "query"
     )
-    assert found.exit_code == 0, found.output
+    assert result.exit_code == 0, result.output
     exit_ = pk.load(out).card_["exit"]
     assert exit_["rule"] == "query" and exit_["work"] < 1.0
-    assert "unsettled lists continue" in found.output
+    assert "unsettled lists continue" in result.output
 
 
 def test_refusals(folder):
     arguments = ("early-exit", folder / "m.plackett", folder / "valid.txt", "--out", folder / "x.plackett")
-    found = run(*arguments, "--rule", "luck")
-    assert found.exit_code == 2 and "capacity" in found.output
-    found = run(*arguments, "--rule", "exact", "--max-loss", 0, "-m", "nDCG@10")
-    assert found.exit_code in (0, 1)  # saves nothing on lists this short, or a little
-    if found.exit_code == 1:
-        assert "nothing is written" in found.output and not (folder / "x.plackett").exists()
+    result = run(*arguments, "--rule", "luck")
+    assert result.exit_code == 2 and "capacity" in result.output
+    result = run(*arguments, "--rule", "exact", "--max-loss", 0, "-m", "nDCG@10")
+    assert result.exit_code in (0, 1)  # saves nothing on lists this short, or a little
+    if result.exit_code == 1:
+        assert "nothing is written" in result.output and not (folder / "x.plackett").exists()

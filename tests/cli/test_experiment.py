@@ -35,8 +35,8 @@ def test_table_and_files(run, folder):
     record = json.loads((folder / "out" / "results.json").read_text())
     assert {row["ranker"] for row in record["leaderboard"]} == {"ListNet", "LinearRegression(alpha=0.5)"}
     assert len(list((folder / "out" / "cells").glob("*.plackett"))) == 12  # 2 rankers, 3 folds, cell and model
-    found = Experiment.load(folder / "out")
-    assert found.datasets == ("train",) and found.leaderboard.height == 4
+    result = Experiment.load(folder / "out")
+    assert result.datasets == ("train",) and result.leaderboard.height == 4
     stamps = {path: path.stat().st_mtime_ns for path in (folder / "out" / "cells").iterdir()}
     code, again, _ = run(
         "experiment", folder / "train.plackett", "-a", "ListNet", "-a", "LinearRegression(alpha=0.5)", "-m", "AP", "-m",
@@ -57,8 +57,18 @@ def test_report(run, folder):
 def test_blend(run, folder):
     """``--blend`` is one more row of the table and of the report."""
     pytest.importorskip("plotly")
-    words = ("experiment", folder / "train.plackett", "-a", "ListNet", "-a", "LinearRegression", "--blend", "2", *FAST)
-    code, out, _ = run(*words, "--report", folder / "out")
+    arguments = (
+        "experiment",
+        folder / "train.plackett",
+        "-a",
+        "ListNet",
+        "-a",
+        "LinearRegression",
+        "--blend",
+        "2",
+        *FAST,
+    )
+    code, out, _ = run(*arguments, "--report", folder / "out")
     assert code == 0 and "Blend of best 2" in out
     assert "Blend of best 2" in (folder / "out" / "report.md").read_text()
     code, _, err = run("experiment", folder / "train.plackett", "-a", "ListNet", "--blend", "2", *FAST)
@@ -158,10 +168,11 @@ def test_failed_cells_are_named_and_told_by_the_exit_code(run, folder):
 
 
 @pytest.mark.parametrize(
-    ("words", "module", "extra"), [(["--mlflow", "x"], "mlflow", "mlflow"), (["--search", "bayes"], "optuna", "tune")]
+    ("arguments", "module", "extra"),
+    [(["--mlflow", "x"], "mlflow", "mlflow"), (["--search", "bayes"], "optuna", "tune")],
 )
-def test_a_missing_extra_is_named_before_anything_is_trained(run, tmp_path, monkeypatch, words, module, extra):
+def test_a_missing_extra_is_named_before_anything_is_trained(run, tmp_path, monkeypatch, arguments, module, extra):
     write_letor(make_ranking(9, 4, 3, random_state=0), tmp_path / "data.txt")
     monkeypatch.setitem(sys.modules, module, None)
-    code, out, err = run("experiment", tmp_path / "data.txt", "-a", "LinearRegression", *FAST, *words)
+    code, out, err = run("experiment", tmp_path / "data.txt", "-a", "LinearRegression", *FAST, *arguments)
     assert code == 1 and out == "" and f"pip install 'plackett[{extra}]'" in err and "Traceback" not in err

@@ -26,12 +26,12 @@ def run(folder, *arguments):
 
 def test_list_document_and_pair(files):
     folder, data = files
-    found = pk.explain(pk.load(folder / "model.plackett"), data, data.qids[3])
+    result = pk.explain(pk.load(folder / "model.plackett"), data, data.qids[3])
     query = str(data.qids[3])
     listed = json.loads(run(folder, "-q", query, "--json").stdout)
     assert listed["method"] == "linear"
     (rows,) = listed["tables"].values()
-    assert [row["score"] for row in rows] == pytest.approx(sorted(found.scores, reverse=True), rel=1e-5)
+    assert [row["score"] for row in rows] == pytest.approx(sorted(result.scores, reverse=True), rel=1e-5)
     best, worst = str(rows[0]["document"]), str(rows[-1]["document"])
     pair = json.loads(run(folder, "-q", query, "-d", worst, "--above", best, "--json").stdout)["tables"]
     assert set(pair) == {f"why {best} is above {worst}", f"changes that would lift {worst} above {best}"}

@@ -38,21 +38,21 @@ def folder(tmp_path):
     ],
 )
 def test_an_export_with_its_proof(folder, to, file, largest):
-    found = run("export", folder / "m.plackett", "--to", to, "--out", folder / file, "--verify", folder / "data.txt")
-    assert found.exit_code == 0, found.output
-    assert f"LambdaMART as {to}" in found.output and "the export is right" in found.output
-    line = next(line for line in found.output.splitlines() if "on thresholds" in line)
+    result = run("export", folder / "m.plackett", "--to", to, "--out", folder / file, "--verify", folder / "data.txt")
+    assert result.exit_code == 0, result.output
+    assert f"LambdaMART as {to}" in result.output and "the export is right" in result.output
+    line = next(line for line in result.output.splitlines() if "on thresholds" in line)
     assert largest in line.split("difference")[1]
 
 
 def test_names_of_features(folder):
     (folder / "names.txt").write_text("title_bm25\nage\nprice\n")
     out = folder / "shop.json"
-    found = run(
+    result = run(
         *("export", folder / "line.plackett", "--to", "opensearch-ltr", "--out", out),
         *("--feature-names", folder / "names.txt", "--verify", folder / "data.txt"),
     )
-    assert found.exit_code == 0, found.output
+    assert result.exit_code == 0, result.output
     weights = json.loads(json.loads(out.read_text())["model"]["model"]["definition"])
     assert [*weights] == [f"{name}{part}" for name in ("title_bm25", "age", "price") for part in ("", "_negative")]
     assert (folder / "shop.features.json").exists()
@@ -61,9 +61,9 @@ def test_names_of_features(folder):
 def test_a_version_of_the_engine(folder):
     """With a version, features may be missing in the engine, and the proof evaluates the rule of this version."""
     for version in ("3.1", "3.8"):
-        words = ("--to", f"opensearch-ltr@{version}", "--out", folder / "m.json", "--force", "--verify")
-        found = run("export", folder / "m.plackett", *words, folder / "data.txt")
-        assert found.exit_code == 0 and f"opensearch-ltr@{version}, scored" in found.output, found.output
+        arguments = ("--to", f"opensearch-ltr@{version}", "--out", folder / "m.json", "--force", "--verify")
+        result = run("export", folder / "m.plackett", *arguments, folder / "data.txt")
+        assert result.exit_code == 0 and f"opensearch-ltr@{version}, scored" in result.output, result.output
 
 
 def test_a_wrong_export_fails(folder, monkeypatch):
@@ -75,34 +75,34 @@ def test_a_wrong_export_fails(folder, monkeypatch):
         path.write_text(path.read_text().replace('"decision_type": "lte"', '"decision_type": "lt"'))
 
     monkeypatch.setattr(ElasticsearchFormat, "write", staticmethod(rounded))
-    words = ("--to", "elasticsearch", "--out", folder / "m.json", "--verify", folder / "data.txt")
+    arguments = ("--to", "elasticsearch", "--out", folder / "m.json", "--verify", folder / "data.txt")
     monkeypatch.setattr("plackett.export.elasticsearch.largest_double", lambda t: np.asarray(t, np.float64))
-    found = run("export", folder / "m.plackett", *words)
-    assert found.exit_code == 1 and "DIFFERS" in found.output
+    result = run("export", folder / "m.plackett", *arguments)
+    assert result.exit_code == 1 and "DIFFERS" in result.output
 
 
 def test_import_and_predict(folder):
     run("export", folder / "m.plackett", "--to", "lightgbm", "--out", folder / "lgb.txt")
     run("export", folder / "m.plackett", "--to", "xgboost", "--out", folder / "xgb.json")
     run("predict", folder / "m.plackett", folder / "data.txt", "--out", folder / "a.txt")
-    for words in (
+    for tokens in (
         ("lgb.txt",),
         ("lgb.txt", "--from", "lightgbm"),
         ("xgb.json", "--from", "xgboost", "--n-features", "3"),
     ):
-        file, *rest = words
-        found = run("import", folder / file, *rest, "--out", folder / "new.plackett", "--force")
-        assert found.exit_code == 0 and "LambdaMART from" in found.output, found.output
+        file, *rest = tokens
+        result = run("import", folder / file, *rest, "--out", folder / "new.plackett", "--force")
+        assert result.exit_code == 0 and "LambdaMART from" in result.output, result.output
         run("predict", folder / "new.plackett", folder / "data.txt", "--out", folder / "b.txt", "--force")
         np.testing.assert_allclose(read_scores(folder / "b.txt"), read_scores(folder / "a.txt"), atol=1e-6)
-    found = run(
+    result = run(
         "export", folder / "lgb.txt", "--to", "vespa", "--out", folder / "m.profile", "--verify", folder / "data.txt"
     )
-    assert found.exit_code == 0 and "the export is right" in found.output
+    assert result.exit_code == 0 and "the export is right" in result.output
 
 
 @pytest.mark.parametrize(
-    ("words", "match"),
+    ("tokens", "match"),
     [
         (("export", "m.plackett", "--to", "onxx", "--out", "new"), "did you mean onnx"),
         (("export", "m.plackett", "--to", "vespa@8", "--out", "new"), "the same for all versions; give 'vespa'"),
@@ -115,10 +115,10 @@ def test_import_and_predict(folder):
         (("import", "data.txt", "--from", "xgboost", "--out", "new"), "not a JSON file"),
     ],
 )
-def test_refusals(folder, words, match):
-    found = run(*(folder / word if (folder / word).exists() or word.startswith("new") else word for word in words))
-    assert found.exit_code != 0 and (
-        match in " ".join(found.output.replace("│", " ").split()) or match in str(found.exception)
+def test_refusals(folder, tokens, match):
+    result = run(*(folder / word if (folder / word).exists() or word.startswith("new") else word for word in tokens))
+    assert result.exit_code != 0 and (
+        match in " ".join(result.output.replace("│", " ").split()) or match in str(result.exception)
     )
 
 
@@ -128,25 +128,25 @@ def test_file_contents_cannot_command_the_terminal(folder):
     model = json.loads((folder / "x.json").read_text())
     model["learner"]["objective"]["name"] = "\x1b[31mred\x1b]0;title\x07\x9b2J"
     (folder / "bad.json").write_text(json.dumps(model))
-    found = run("import", folder / "bad.json", "--out", folder / "bad.plackett")
-    assert found.exit_code == 0 and r"\x1b[31mred" in found.output
+    result = run("import", folder / "bad.json", "--out", folder / "bad.plackett")
+    assert result.exit_code == 0 and r"\x1b[31mred" in result.output
     loaded = pk.load(folder / "bad.plackett")
     loaded.card_["read_from"] = model["learner"]["objective"]["name"]  # as in a file made by hand
     loaded.save(folder / "bad.plackett")
     shown = run("info", folder / "bad.plackett")
     assert shown.exit_code == 0 and r"\x1b[31mred" in shown.output
-    assert not {"\x1b", "\x07", "\x9b"} & {*found.output, *shown.output}
+    assert not {"\x1b", "\x07", "\x9b"} & {*result.output, *shown.output}
 
 
 def test_what_is_no_file_is_told(folder):
     for source, word in ((folder / "nothing", "not there"), (folder, "a folder")):
-        found = run("import", source, "--out", folder / "x.plackett")
-        assert found.exit_code == 2 and word in " ".join(found.output.replace("│", " ").split())
+        result = run("import", source, "--out", folder / "x.plackett")
+        assert result.exit_code == 2 and word in " ".join(result.output.replace("│", " ").split())
 
 
 def test_missing_fields(folder):
-    found = run("export", folder / "m.plackett", "--to", "solr", "--out", folder / "s.json", "--missing", "zero")
-    assert found.exit_code == 0
+    result = run("export", folder / "m.plackett", "--to", "solr", "--out", folder / "s.json", "--missing", "zero")
+    assert result.exit_code == 0
     for to, value in (("solr", "drop"), ("vespa", "zero")):
-        found = run("export", folder / "m.plackett", "--to", to, "--out", folder / "x", "--missing", value)
-        assert found.exit_code == 2 and "--missing" in found.output
+        result = run("export", folder / "m.plackett", "--to", to, "--out", folder / "x", "--missing", value)
+        assert result.exit_code == 2 and "--missing" in result.output

@@ -28,8 +28,8 @@ def folder(tmp_path):
     return tmp_path
 
 
-def _call(folder, *words):
-    command = ["extract", folder / "index", folder / "queries.tsv", "--features", folder / "f.yaml", *words]
+def _call(folder, *arguments):
+    command = ["extract", folder / "index", folder / "queries.tsv", "--features", folder / "f.yaml", *arguments]
     return CliRunner().invoke(app, [str(word) for word in command])
 
 
@@ -41,11 +41,11 @@ def test_files_hold_what_python_gives(folder, name):
     queries = {f"q{i}": f"w{i} w{i + 1}" for i in range(9)}
     features = [BM25(), Dirichlet(mu=20), {"query": "idf_sum"}]
     expected = extract(Index.open(folder / "index"), queries, features, judgements=folder / "qrels", k=7)
-    found = pk.read(folder / name)
-    np.testing.assert_array_equal(found.X, expected.X)
-    assert found.y.tolist() == expected.y.tolist()
-    assert found.docids.tolist() == expected.docids.tolist()
-    assert found.qids.tolist() == expected.qids.tolist()
+    actual = pk.read(folder / name)
+    np.testing.assert_array_equal(actual.X, expected.X)
+    assert actual.y.tolist() == expected.y.tolist()
+    assert actual.docids.tolist() == expected.docids.tolist()
+    assert actual.qids.tolist() == expected.qids.tolist()
 
 
 def test_candidates_and_folds(folder):

@@ -22,8 +22,8 @@ def runs(tmp_path):
     return tmp_path
 
 
-def _call(folder, *words):
-    return CliRunner().invoke(app, ["fuse", str(folder / "one.run"), str(folder / "two.run"), *map(str, words)])
+def _call(folder, *arguments):
+    return CliRunner().invoke(app, ["fuse", str(folder / "one.run"), str(folder / "two.run"), *map(str, arguments)])
 
 
 def test_fused_run_is_written(runs):
@@ -45,7 +45,7 @@ def test_judgements_fit_the_weights_and_the_figures_are_those_of_evaluate(runs):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("arguments", "message"),
     [
         (["--weights", "1,b"], "write numbers"),
         (["-p", "kk=3"], "RRF has no parameter 'kk'"),
@@ -55,8 +55,8 @@ def test_judgements_fit_the_weights_and_the_figures_are_those_of_evaluate(runs):
         (["--weights", "1,2", "--qrels", "qrels"], "but not both"),
     ],
 )
-def test_misuse_is_explained_and_nothing_is_written(runs, words, message):
-    result = _call(runs, "--out", runs / "fused", *words)
+def test_misuse_is_explained_and_nothing_is_written(runs, arguments, message):
+    result = _call(runs, "--out", runs / "fused", *arguments)
     assert result.exit_code != 0
     assert message in result.output + str(result.exception)
     assert not (runs / "fused").exists()
@@ -70,8 +70,8 @@ def test_an_existing_file_is_kept_without_force(runs):
 
 
 def test_the_same_run_twice_is_refused(runs):
-    words = [str(runs / "one.run"), str(runs / "one.run"), "--out", str(runs / "fused")]
-    result = CliRunner().invoke(app, ["fuse", *words])
+    arguments = [str(runs / "one.run"), str(runs / "one.run"), "--out", str(runs / "fused")]
+    result = CliRunner().invoke(app, ["fuse", *arguments])
     assert result.exit_code == 2 and "given twice" in " ".join(result.output.split())
 
 
@@ -83,7 +83,7 @@ def test_a_folder_that_is_not_there_is_named_before_any_work(runs):
 def test_a_run_called_fused_keeps_its_figures(runs):
     """Beside the rows of the result, which are called so too."""
     (runs / "fused.run").write_bytes((runs / "two.run").read_bytes())
-    words = [
+    tokens = [
         runs / "one.run",
         runs / "fused.run",
         "--out",
@@ -94,7 +94,7 @@ def test_a_run_called_fused_keeps_its_figures(runs):
         "RR",
         "--json",
     ]
-    result = CliRunner().invoke(app, ["fuse", *map(str, words)])
+    result = CliRunner().invoke(app, ["fuse", *map(str, tokens)])
     assert result.exit_code == 0, result.output
     figures = json.loads(result.output)["RR"]
     (given,) = [name for name in figures if name.endswith("/fused")]

@@ -49,9 +49,9 @@ def test_lists_are_shown_and_scored(runs, tmp_path, method):
         for i, each in enumerate(lists)
     ]
     events.write_text("\n".join(map(json.dumps, [*rows, rows[0]])))
-    found = json.loads(command("score", events, "--shown", shown, "--json").output)
-    assert found["n_events"] == 200 and found["n_repeated"] == 1
-    assert found["rows"][0]["p"] < 0.01 and found["rows"][0]["preference"] < 0 and found["advice"] == "B is better."
+    result = json.loads(command("score", events, "--shown", shown, "--json").output)
+    assert result["n_events"] == 200 and result["n_repeated"] == 1
+    assert result["rows"][0]["p"] < 0.01 and result["rows"][0]["preference"] < 0 and result["advice"] == "B is better."
     whole = tmp_path / "whole.jsonl"  # events that carry their list
     whole.write_text("\n".join(json.dumps(each | row) for each, row in zip(lists, rows, strict=True)))
     assert "B is better." in command("score", whole).output
@@ -65,9 +65,9 @@ def test_a_few_large_orders_decide_nothing(runs, tmp_path):
     for row, each, worth in zip(rows[:3], lists, (1, 400, 2), strict=False):
         row["clicks"] = {each["documents"][0]: worth}
     events.write_text("\n".join(map(json.dumps, rows)))
-    found = json.loads(command("score", events, "--shown", shown, "--json").output)
-    assert found["rows"][0]["p"] == 1.0 and found["holds_from"] > 5000
-    assert found["advice"].startswith("Too early: few pages have most of the credit. About ")
+    result = json.loads(command("score", events, "--shown", shown, "--json").output)
+    assert result["rows"][0]["p"] == 1.0 and result["holds_from"] > 5000
+    assert result["advice"].startswith("Too early: few pages have most of the credit. About ")
 
 
 @pytest.mark.parametrize(
@@ -109,10 +109,10 @@ def test_events_may_come_in_any_order_and_more_than_once(runs, tmp_path):
         again = [*rows, *rng.choices(rows, k=20)]
         rng.shuffle(again)
         events.write_text("\n".join(map(json.dumps, again)) + "\n\n")
-        found = json.loads(command("score", events, "--shown", shown, "--json").output)
-        assert found["n_events"] == 50 and found["n_repeated"] == 20
-        assert expected is None or found["rows"] == expected
-        expected = found["rows"]
+        result = json.loads(command("score", events, "--shown", shown, "--json").output)
+        assert result["n_events"] == 50 and result["n_repeated"] == 20
+        assert expected is None or result["rows"] == expected
+        expected = result["rows"]
 
 
 def test_a_line_that_is_still_being_written_is_left_for_the_next_time(runs, tmp_path):
@@ -166,7 +166,7 @@ def test_garbled_events_are_refused_by_line_or_scored(runs, tmp_path, method):
         except DataError as error:
             said.append(str(error))
     assert all(str(events) in each and "line" in each for each in said)
-    assert all(found.n_events <= 5 and 0 <= found.rows[0][-1] <= 1 for found in scored)
+    assert all(result.n_events <= 5 and 0 <= result.rows[0][-1] <= 1 for result in scored)
     assert len(said) > 60 and scored
 
 
@@ -185,9 +185,9 @@ def _events(tmp_path, *clicks):
 
 def test_the_ranker_that_wins_more_pages_is_better_whatever_the_weights(tmp_path):
     events = _events(tmp_path, *[["a"]] * 80, *[{"b": 50}] * 20)
-    found = score_events(events, _shown(tmp_path, {"id": "q/0"}))
-    assert found.rows[0][2:4] == (80, 20) and found.credit["B"] > found.credit["A"]
-    assert found.advice == "A is better."
+    result = score_events(events, _shown(tmp_path, {"id": "q/0"}))
+    assert result.rows[0][2:4] == (80, 20) and result.credit["B"] > result.credit["A"]
+    assert result.advice == "A is better."
 
 
 def test_pages_with_clicks_are_counted_even_if_nobody_earns_credit(tmp_path):

@@ -23,17 +23,17 @@ def pool(tmp_path):
     return folder
 
 
-def _call(*words):
-    return CliRunner().invoke(app, ["label", *map(str, words)])
+def _call(*arguments):
+    return CliRunner().invoke(app, ["label", *map(str, arguments)])
 
 
 @pytest.mark.parametrize("method", ["depth", "uniform", "statap", "mtc", "hedge", "letor"])
 def test_files(pool, tmp_path, method):
     out, qrels = tmp_path / "next.csv", tmp_path / "next.qrels"
-    words = ("next", pool, "--labels", tmp_path / "so_far", "--budget", 5, "--method", method)
-    found = _call(*words, "--out", out, "--qrels", qrels, "--json")
-    assert found.exit_code == 0, found.output
-    record = json.loads(found.stdout)
+    arguments = ("next", pool, "--labels", tmp_path / "so_far", "--budget", 5, "--method", method)
+    result = _call(*arguments, "--out", out, "--qrels", qrels, "--json")
+    assert result.exit_code == 0, result.output
+    record = json.loads(result.stdout)
     table = pl.read_csv(out)
     assert table.height == len(record["pairs"]) == pk.read_qrels(qrels).height == 5
     assert table["reason"].to_list() == [pair["reason"] for pair in record["pairs"]]
@@ -42,14 +42,14 @@ def test_files(pool, tmp_path, method):
 
 
 def test_table(pool):
-    found = _call("next", pool / "a", pool / "b", "--budget", 12)
-    assert found.exit_code == 0, found.output
-    assert "12 of 16 unjudged pairs, 0 judged so far" in found.output
-    assert "2 more; write them with --out" in found.output
+    result = _call("next", pool / "a", pool / "b", "--budget", 12)
+    assert result.exit_code == 0, result.output
+    assert "12 of 16 unjudged pairs, 0 judged so far" in result.output
+    assert "2 more; write them with --out" in result.output
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("arguments", "message"),
     [
         (["--budget", "100"], "only 16 unjudged"),
         (["--method", "hegde"], "hedge"),
@@ -58,8 +58,8 @@ def test_table(pool):
         (["--method", "letor", "-p", "run=9", "--budget", "2"], "error: run=9, but there are 2 runs"),
     ],
 )
-def test_refusals(pool, capsys, monkeypatch, words, message):
-    monkeypatch.setattr("sys.argv", ["plackett", "label", "next", str(pool), *words])
+def test_refusals(pool, capsys, monkeypatch, arguments, message):
+    monkeypatch.setattr("sys.argv", ["plackett", "label", "next", str(pool), *arguments])
     with pytest.raises(SystemExit) as stop:
         cli.run()
     assert stop.value.code
@@ -70,9 +70,9 @@ def test_agree(tmp_path):
     rows = {"query": ["a"] * 6, "docid": range(6), "judge_1": [0, 1, 2, 0, 1, 2], "judge_2": [0, 1, 2, 0, 1, 1]}
     pl.DataFrame(rows).write_csv(tmp_path / "x.csv")
     out = tmp_path / "y.csv"
-    found = _call("agree", tmp_path / "x.csv", "--json", "--out", out, "--rule", "median")
-    assert found.exit_code == 0, found.output
-    record = json.loads(found.stdout)
+    result = _call("agree", tmp_path / "x.csv", "--json", "--out", out, "--rule", "median")
+    assert result.exit_code == 0, result.output
+    record = json.loads(result.stdout)
     assert record["pairs"][0]["kappa"] == pytest.approx(0.75)
     assert pl.read_csv(out)["label"].to_list() == [0, 1, 2, 0, 1, 1]
     text = _call("agree", tmp_path / "x.csv").output
@@ -107,9 +107,9 @@ def test_labels_filled_in(pool, tmp_path):
     assert _call("next", pool, "--budget", 5, "--out", out).exit_code == 0
     head, *rows = out.read_text().splitlines()
     out.write_text("\n".join([head, rows[0] + "1", rows[1] + " 0", *rows[2:]]) + "\n")
-    found = _call("next", pool, "--labels", out, "--budget", 14, "--json")
-    assert found.exit_code == 0, found.output
-    record = json.loads(found.stdout)
+    result = _call("next", pool, "--labels", out, "--budget", 14, "--json")
+    assert result.exit_code == 0, result.output
+    record = json.loads(result.stdout)
     assert record["judged"] == 2
     left = {(pair["qid"], pair["docid"]) for pair in record["pairs"]}
     assert len(left) == 14 and not left & {tuple(row.split(",")[:2]) for row in rows[:2]}
@@ -125,8 +125,8 @@ def test_labels_filled_in(pool, tmp_path):
 )
 def test_labels_of_a_bad_table(pool, tmp_path, capsys, monkeypatch, text, message):
     (tmp_path / "x.csv").write_text(text)
-    words = ["next", str(pool), "--labels", str(tmp_path / "x.csv"), "--budget", "1"]
-    monkeypatch.setattr("sys.argv", ["plackett", "label", *words])
+    arguments = ["next", str(pool), "--labels", str(tmp_path / "x.csv"), "--budget", "1"]
+    monkeypatch.setattr("sys.argv", ["plackett", "label", *arguments])
     with pytest.raises(SystemExit):
         cli.run()
     told = " ".join(capsys.readouterr().err.split())
@@ -141,15 +141,15 @@ def _scored(tmp_path, n_scores=16):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("arguments", "message"),
     [
         (["--method", "hedge", "-p", "base=7"], "between 0 and 1"),
         (["--method", "svm_sampling", "-p", "base=7"], "no parameters"),
     ],
 )
-def test_parameters_with_a_dataset(tmp_path, words, message):
-    found = _call(*_scored(tmp_path), *words)
-    assert found.exit_code == 2 and message in " ".join(found.output.split())
+def test_parameters_with_a_dataset(tmp_path, arguments, message):
+    result = _call(*_scored(tmp_path), *arguments)
+    assert result.exit_code == 2 and message in " ".join(result.output.split())
 
 
 def test_one_ranking_has_nothing_to_tell_apart(tmp_path):
@@ -157,8 +157,8 @@ def test_one_ranking_has_nothing_to_tell_apart(tmp_path):
 
 
 def test_scores_of_other_data(tmp_path):
-    found = _call(*_scored(tmp_path, 3))
-    assert "s.txt has 3 scores, but" in str(found.exception)
+    result = _call(*_scored(tmp_path, 3))
+    assert "s.txt has 3 scores, but" in str(result.exception)
 
 
 def test_agree_with_as_many_labels_of_different_judges(tmp_path):

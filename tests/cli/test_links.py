@@ -22,8 +22,8 @@ def file(tmp_path):
     return path
 
 
-def _call(*words):
-    return CliRunner().invoke(app, ["links", *map(str, words)])
+def _call(*arguments):
+    return CliRunner().invoke(app, ["links", *map(str, arguments)])
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])

@@ -34,11 +34,11 @@ def test_train_measure_save_and_list(files):
     model = files / "m.plackett"
     output = _run(files / "all.txt", 3, "nobody", "--test", files / "held.txt", "--out", model, "-k", 3, "--json",
                   "-p", "n_factors=4", "-p", "penalty=1.0")  # fmt: skip
-    found = json.loads(output)
-    assert found["measures"]["nDCG@3"]["factors"] > found["measures"]["nDCG@3"]["popularity"]
-    assert all(item % 2 == 1 for item in found["recommended"]["3"])
+    result = json.loads(output)
+    assert result["measures"]["nDCG@3"]["factors"] > result["measures"]["nDCG@3"]["popularity"]
+    assert all(item % 2 == 1 for item in result["recommended"]["3"])
     again = json.loads(_run(model, 3, "-k", 3, "--json"))
-    assert again["recommended"]["3"] == found["recommended"]["3"]
+    assert again["recommended"]["3"] == result["recommended"]["3"]
     text = _run(files / "all.txt", 3, "nobody", "--test", files / "held.txt", "-p", "n_factors=4")
     assert "popularity" in text
     assert "nobody (unknown" in text
@@ -56,5 +56,5 @@ def test_a_csv_file_with_names_and_a_model_with_any_name(files):
     lines = (files / "all.txt").read_text().splitlines()
     table = files / "all.csv"
     table.write_text("\n".join(f"u{','.join(line.split()[:3])}" for line in lines))
-    found = json.loads(_run(table, "u3", "-k", 3, "--json", "--out", files / "model", "-p", "n_factors=4"))
-    assert json.loads(_run(files / "model", "u3", "-k", 3, "--json"))["recommended"] == found["recommended"]
+    result = json.loads(_run(table, "u3", "-k", 3, "--json", "--out", files / "model", "-p", "n_factors=4"))
+    assert json.loads(_run(files / "model", "u3", "-k", 3, "--json"))["recommended"] == result["recommended"]

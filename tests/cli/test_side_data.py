@@ -23,8 +23,8 @@ def write(data, path, docids=True):
 
 def pairs_file(data, path, name="similarity", docids=True):
     relation = clustered_lists(12, seed=0).relations[name]
-    place = np.arange(data.n_rows) - data.offsets[data.query_of_row] + 1
-    called = (lambda i: f"d{i}") if docids else (lambda i: place[i])
+    position = np.arange(data.n_rows) - data.offsets[data.query_of_row] + 1
+    called = (lambda i: f"d{i}") if docids else (lambda i: position[i])
     lines = [f"{data.qid[i]} {called(i)} {called(j)}" for i, j in relation.to_pairs()]
     path.write_text("# query document document\n\n" + "\n".join([*lines, "unknown a b 3"]) + "\n")
 
@@ -36,9 +36,9 @@ def test_a_relation_from_a_file(run, tmp_path, docids):
     pairs_file(data, tmp_path / "alike.txt", docids=docids)
     relation = f"similarity={tmp_path / 'alike.txt'}"
     model, scores = tmp_path / "m.plackett", tmp_path / "scores.txt"
-    words = ("-p", "beta=0.5", "-p", "n_jobs=1", "--relation", relation)
+    arguments = ("-p", "beta=0.5", "-p", "n_jobs=1", "--relation", relation)
     code, _, err = run(
-        "train", "RelationalFeedback(base='LinearRegression')", tmp_path / "train.txt", "--out", model, *words
+        "train", "RelationalFeedback(base='LinearRegression')", tmp_path / "train.txt", "--out", model, *arguments
     )
     assert code == 0, err
     assert "relation similarity: " in err and "in 12 of 12 queries" in err
@@ -69,10 +69,10 @@ def test_relations_that_are_built_and_kept_in_the_native_file(run, tmp_path, mon
     (tmp_path / "groups.txt").write_text("query,document,brand\n0,d0,x\n0,d2,x\n0,d3,y\n")
     code, _, err = run("convert", "a.txt", "a.plackett", "--relation", relation)
     assert code == 0, err
-    found = pk.read("a.plackett").relations["similarity"]
+    result = pk.read("a.plackett").relations["similarity"]
     wanted = expected(data, tmp_path)
-    assert found.to_pairs().tolist() == wanted.to_pairs().tolist()
-    assert np.array_equal(found.weights, wanted.weights)
+    assert result.to_pairs().tolist() == wanted.to_pairs().tolist()
+    assert np.array_equal(result.weights, wanted.weights)
 
 
 def test_query_features_from_a_file_or_columns(run, tmp_path):
@@ -82,8 +82,8 @@ def test_query_features_from_a_file_or_columns(run, tmp_path):
     lines = [f"{q}\t{a}\t{b}" for q, (a, b) in zip(data.qids, z, strict=True)]
     (tmp_path / "z.tsv").write_text("query_id\tfirst\tsecond\n" + "\n".join(lines[::-1]) + "\n")
     model = tmp_path / "m.plackett"
-    words = ("train", "TwoLayer(base='LinearRegression')")
-    code, _, err = run(*words, tmp_path / "train.txt", "--out", model, "--query-features", tmp_path / "z.tsv")
+    arguments = ("train", "TwoLayer(base='LinearRegression')")
+    code, _, err = run(*arguments, tmp_path / "train.txt", "--out", model, "--query-features", tmp_path / "z.tsv")
     assert code == 0, err
     code, _, err = run(
         "predict", model, tmp_path / "train.txt", "--out", tmp_path / "s.txt", "--query-features", tmp_path / "z.tsv"
@@ -96,29 +96,43 @@ def test_query_features_from_a_file_or_columns(run, tmp_path):
     assert np.allclose(read_scores(tmp_path / "s.txt"), whole.to_input_order(ranker.predict(whole)), atol=1e-6)
     frame = data.to_polars().with_columns(first=np.repeat(z[:, 0], data.group), second=np.repeat(z[:, 1], data.group))
     frame.write_csv(tmp_path / "train.csv")
-    code, _, err = run(*words, tmp_path / "train.csv", "--out", model, "--force", "--query-features", "first,second")
+    code, _, err = run(
+        *arguments, tmp_path / "train.csv", "--out", model, "--force", "--query-features", "first,second"
+    )
     assert code == 0, err
-    code, _, err = run(*words, tmp_path / "train.csv", "--out", model, "--force", "--query-features", "firs")
+    code, _, err = run(*arguments, tmp_path / "train.csv", "--out", model, "--force", "--query-features", "firs")
     assert code == 1 and "--query-features: there is no column 'firs'" in err
-    code, _, err = run(*words, tmp_path / "train.txt", "--out", model, "--force", "--query-features", "first")
+    code, _, err = run(*arguments, tmp_path / "train.txt", "--out", model, "--force", "--query-features", "first")
     assert code == 1 and "--query-features names a column" in err
 
 
 def test_sources_and_domains(run, tmp_path):
     target, other = (write(clustered_lists(n, seed=n), tmp_path / f"{n}.txt", False) for n in (4, 12))
-    words = ("train", "PooledTransfer(base='LinearRegression')", tmp_path / "4.txt", "--out", tmp_path / "m.plackett")
-    code, out, err = run(*words, "--source", f"fr={tmp_path / '12.txt'}", "--json")
+    arguments = (
+        "train",
+        "PooledTransfer(base='LinearRegression')",
+        tmp_path / "4.txt",
+        "--out",
+        tmp_path / "m.plackett",
+    )
+    code, out, err = run(*arguments, "--source", f"fr={tmp_path / '12.txt'}", "--json")
     assert code == 0 and '"fr": 12' in out, err
     model = pk.load(tmp_path / "m.plackett")
     expected = pk.PooledTransfer(base="LinearRegression").fit(target, source={"fr": other})
     assert np.array_equal(model.predict(target), expected.predict(target))
     (tmp_path / "domains.txt").write_text("".join(f"{q} {'be' if i < 3 else 'fr'}\n" for i, q in enumerate(other.qids)))
-    words = ("train", "PooledTransfer(base='LinearRegression')", tmp_path / "12.txt", "--out", tmp_path / "d.plackett")
-    code, out, err = run(*words, "--domain", tmp_path / "domains.txt", "--target", "be")
+    arguments = (
+        "train",
+        "PooledTransfer(base='LinearRegression')",
+        tmp_path / "12.txt",
+        "--out",
+        tmp_path / "d.plackett",
+    )
+    code, out, err = run(*arguments, "--domain", tmp_path / "domains.txt", "--target", "be")
     assert code == 0 and "transfer from fr (9 queries), not compared with the target alone (--valid)" in out, err
-    code, out, err = run(*words, "--force", "--source", tmp_path / "12.txt", "--valid", tmp_path / "4.txt")
+    code, out, err = run(*arguments, "--force", "--source", tmp_path / "12.txt", "--valid", tmp_path / "4.txt")
     assert code == 0 and "transfer from 12 (12 queries); kept: t" in out, err
-    code, out, err = run(*words, "--force", "--domain", tmp_path / "domains.txt", "--target", "be")
+    code, out, err = run(*arguments, "--force", "--domain", tmp_path / "domains.txt", "--target", "be")
     names = ["be"] * 3 + ["fr"] * 9
     expected = pk.PooledTransfer(base="LinearRegression").fit(other, domain=names, target="be")
     assert np.array_equal(pk.load(tmp_path / "d.plackett").predict(target), expected.predict(target))
@@ -130,9 +144,9 @@ def test_sources_and_domains(run, tmp_path):
         (("--source", tmp_path / "12.txt", "--domain", tmp_path / "domains.txt"), "either --source or --domain"),
         (("--source", tmp_path / "12.txt", "--impute", "median"), "not filled in"),
     ):
-        code, _, err = run(*words, "--force", *bad)
+        code, _, err = run(*arguments, "--force", *bad)
         assert code == 2 and message in " ".join(err.replace("│", " ").split()), (bad, err)
-    code, _, err = run("train", "RankSVM", *words[2:], "--force", "--source", tmp_path / "4.txt")
+    code, _, err = run("train", "RankSVM", *arguments[2:], "--force", "--source", tmp_path / "4.txt")
     assert code == 2 and "one domain" in err
 
 
@@ -145,14 +159,14 @@ def test_an_experiment_with_a_relation(run, tmp_path):
         own = [line for i, line in enumerate(lines) if data.query_of_row[i] in queries]
         (tmp_path / "folds" / f"{part}.txt").write_text("".join(own))
     ranker = "RelationalFeedback(base='LinearRegression', beta=0.5)"
-    words = ("-a", ranker, "-a", "LinearRegression", "--search", "none", "--json", "--jobs", 1)
+    arguments = ("-a", ranker, "-a", "LinearRegression", "--search", "none", "--json", "--jobs", 1)
     relation = ("--relation", f"similarity={tmp_path / 'alike.txt'}")
     for source, more in ((tmp_path / "train.txt", ("--folds", 3)), (tmp_path / "folds", ())):
-        code, out, err = run("experiment", source, *words, *more, *relation)
+        code, out, err = run("experiment", source, *arguments, *more, *relation)
         assert code == 0, err
         assert not json.loads(out).get("failures")
-        assert run("experiment", source, *words, *more)[0] == 1, "the ranker needs the relation"
-    code, _, err = run("experiment", "mq2008", *words, *relation)
+        assert run("experiment", source, *arguments, *more)[0] == 1, "the ranker needs the relation"
+    code, _, err = run("experiment", "mq2008", *arguments, *relation)
     assert code == 2 and "public dataset" in err
 
 

@@ -108,15 +108,15 @@ def test_nothing_is_overwritten_without_force(run, shop):
     pk.LinearRegression().fit(data).save(model)
     for name in ("s.txt", "r.run", "q.csv"):
         (shop / name).write_text("0.5\n" * 20 if name == "s.txt" else "mine")
-    for words, option in (
+    for arguments, option in (
         (("predict", model, shop / "d.plackett", "--out", shop / "s.txt"), "--out"),
         (("predict", model, shop / "d.plackett", "--run", shop / "r.run"), "--run"),
         (("evaluate", shop / "d.plackett", shop / "s.txt", "--per-query", shop / "q.csv"), "--per-query"),
         (("convert", shop / "d.plackett", model), "TARGET"),
         (("convert-model", model, shop / "s.txt"), "TARGET"),
     ):
-        code, _, err = run(*words)
-        assert code == 2 and option in err and "pass --force to overwrite it" in err, words
+        code, _, err = run(*arguments)
+        assert code == 2 and option in err and "pass --force to overwrite it" in err, arguments
     assert (shop / "r.run").read_text() == "mine" == (shop / "q.csv").read_text()
     assert run("evaluate", shop / "d.plackett", shop / "s.txt", "--per-query", shop / "q.csv", "-f")[0] == 0
     assert run("predict", model, shop / "d.plackett", "--run", shop / "r.run", "--force")[0] == 0
@@ -125,8 +125,8 @@ def test_nothing_is_overwritten_without_force(run, shop):
 
 def test_former_names_work_and_are_not_shown(run):
     assert ALIASES == {"compare": "experiment"} and "experiment" in COMMANDS
-    words = run("--help")[1].replace("│", "\n").split("\n")
-    shown = {line.split()[0] for line in words if line[:1] == " " and line.strip() and line[1:2] != " "}
+    tokens = run("--help")[1].replace("│", "\n").split("\n")
+    shown = {line.split()[0] for line in tokens if line[:1] == " " and line.strip() and line[1:2] != " "}
     assert "experiment" in shown and "compare" not in shown
     code, out, _ = run("compare", "--help")
     assert code == 0 and "--algorithm" in out and "--fresh" in out
@@ -163,12 +163,12 @@ def test_list_has_ids_in_a_checkout_only(run, monkeypatch, tmp_path):
 def test_train_with_parameters_in_the_name(run, shop):
     data = shop / "d.plackett"
     pk.write(pk.datasets.make_ranking(6, 5, 2, random_state=0), data)
-    words = ("train", "lambda_mart(num_leaves=3, n_estimators=2)", data, "--out", shop / "m.plackett")
-    words += "-p", "n_jobs=1", "-p", "min_child_samples=1"
-    code, out, _ = run(*words)
+    arguments = ("train", "lambda_mart(num_leaves=3, n_estimators=2)", data, "--out", shop / "m.plackett")
+    arguments += "-p", "n_jobs=1", "-p", "min_child_samples=1"
+    code, out, _ = run(*arguments)
     assert code == 0 and "num_leaves=3" in out and out.count("\n") == 3
     assert pk.load(shop / "m.plackett").get_params()["num_leaves"] == 3
-    code, out, _ = run(*words, "--force", "--verbose")
+    code, out, _ = run(*arguments, "--force", "--verbose")
     assert code == 0 and "min_child_samples" in out
     code, _, err = run("train", "LambdaMART", data, "--out", shop / "n.plackett", "-p", "num_leafs=3")
     assert code == 2 and "has no parameter 'num_leafs'; did you mean num_leaves" in err and "n_estimators" not in err
@@ -193,12 +193,12 @@ def test_interrupted_training(run, shop, monkeypatch):
 
         monkeypatch.setattr(Monitor, "update", stopping)
 
-    words = ("train", "AdaRank", data, "--out", shop / "m.plackett")
+    arguments = ("train", "AdaRank", data, "--out", shop / "m.plackett")
     stop_after(0)
-    code, out, err = run(*words)
+    code, out, err = run(*arguments)
     assert (code, out) == (130, "") and "m.plackett was not written" in err and not (shop / "m.plackett").exists()
     stop_after(2)
-    code, out, err = run(*words)
+    code, out, err = run(*arguments)
     assert code == 130 and "the model so far was saved to" in err and "AdaRank" in out
     assert pk.load(shop / "m.plackett").card_["interrupted"]
     monkeypatch.setattr("plackett.cli.reading.read", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
@@ -210,9 +210,9 @@ def test_closed_streams(closed):
     code = "import sys; from plackett.cli import main; main()"
     descriptor = {"stdout": 1, "stderr": 2}[closed]
     command = f'exec {descriptor}>&-; exec "$0" -c "{code}" list --kind model'
-    found = subprocess.run(["sh", "-c", command, sys.executable], capture_output=True, text=True)
-    assert found.returncode == 0 and "Traceback" not in found.stderr
-    assert ("Linear" in found.stdout) == (closed == "stderr")
+    result = subprocess.run(["sh", "-c", command, sys.executable], capture_output=True, text=True)
+    assert result.returncode == 0 and "Traceback" not in result.stderr
+    assert ("Linear" in result.stdout) == (closed == "stderr")
 
 
 def test_long_studies_say_that_they_are_running(monkeypatch, capfd):
@@ -231,7 +231,7 @@ def test_long_studies_say_that_they_are_running(monkeypatch, capfd):
 def test_fresh_cells(run, shop):
     data, out = shop / "d.plackett", shop / "out"
     pk.write(pk.datasets.make_ranking(9, 5, 2, random_state=0), data)
-    words = {"folds": 3, "search": None, "n_jobs": 1, "out": out}
+    parameters = {"folds": 3, "search": None, "n_jobs": 1, "out": out}
 
     def stamps():
         return {
@@ -240,11 +240,11 @@ def test_fresh_cells(run, shop):
             if "model" not in path.name
         }
 
-    pk.experiment(pk.read(data), ["LinearRegression"], "AP", **words)
+    pk.experiment(pk.read(data), ["LinearRegression"], "AP", **parameters)
     before = stamps()
-    pk.experiment(pk.read(data), ["LinearRegression"], "AP", **words)
+    pk.experiment(pk.read(data), ["LinearRegression"], "AP", **parameters)
     assert stamps() == before
-    pk.experiment(pk.read(data), ["LinearRegression"], "AP", fresh=True, **words)
+    pk.experiment(pk.read(data), ["LinearRegression"], "AP", fresh=True, **parameters)
     after = stamps()
     assert after.keys() == before.keys() and all(after[name] > before[name] for name in before)
 
@@ -252,11 +252,11 @@ def test_fresh_cells(run, shop):
 @pytest.mark.filterwarnings("always::plackett.PlackettWarning")
 def test_a_missing_label_is_an_error_and_never_a_feature(run, tmp_path):
     (tmp_path / "a.csv").write_text("query,product,rating,price\na,x,1,2.5\na,y,,3.5\na,z,2,1.5\n")
-    for words in (("info",), ("info", "--label", "rating"), ("convert",)):
-        out = (tmp_path / "a.plackett",) if words[0] == "convert" else ()
-        code, _, err = run(words[0], tmp_path / "a.csv", *out, *words[1:])
+    for arguments in (("info",), ("info", "--label", "rating"), ("convert",)):
+        out = (tmp_path / "a.plackett",) if arguments[0] == "convert" else ()
+        code, _, err = run(arguments[0], tmp_path / "a.csv", *out, *arguments[1:])
         assert code == 1 and "'rating'" in err and "missing" in err
-        assert ("'rating' is taken as the label" in err) is ("--label" not in words)
+        assert ("'rating' is taken as the label" in err) is ("--label" not in arguments)
     assert not (tmp_path / "a.plackett").exists()
 
 
@@ -310,8 +310,8 @@ def test_missing_values_are_filled_in_and_again_when_scoring(run, holes, strateg
     train = ("train", "ListNet", holes / "holes.csv", "--drop", "title", "--out", holes / "m.plackett")
     code, _, err = run(*train)
     assert code == 1 and "the data have missing values" in err and "--impute median" in err and "pk." not in err
-    words = ("--impute", strategy, "--valid", holes / "holes.csv")
-    code, out, err = run(*train, *words)
+    arguments = ("--impute", strategy, "--valid", holes / "holes.csv")
+    code, out, err = run(*train, *arguments)
     assert code == 0 and "ListNet()" in out and "nDCG@10" in out, err
     code, out, _ = run("info", holes / "m.plackett")
     assert code == 0 and "Imputer(" in out and "strategy=" in out
@@ -319,8 +319,8 @@ def test_missing_values_are_filled_in_and_again_when_scoring(run, holes, strateg
     data = pk.read(holes / "holes.csv", drop="title")
     imputer = pk.Imputer(*([strategy] if fill is None else ["constant"]), fill_value=fill or 0.0).fit(data)
     expected = pk.ListNet().fit(imputer.transform(data), eval_set=imputer.transform(data))
-    found = data.from_input_order(np.array([float(line) for line in out.split()]))
-    np.testing.assert_allclose(found, expected.predict(imputer.transform(data)), rtol=1e-12)
+    result = data.from_input_order(np.array([float(line) for line in out.split()]))
+    np.testing.assert_allclose(result, expected.predict(imputer.transform(data)), rtol=1e-12)
     code, out, _ = run("explain", holes / "m.plackett", holes / "new.csv", "-q", "q3")
     assert code == 0 and "reason 1" in out
     code, _, err = run(*train, "--impute", "medain", "--force")
@@ -328,7 +328,7 @@ def test_missing_values_are_filled_in_and_again_when_scoring(run, holes, strateg
 
 
 def test_an_experiment_with_missing_values(run, holes):
-    words = (
+    arguments = (
         "experiment",
         holes / "holes.csv",
         "--drop",
@@ -341,12 +341,12 @@ def test_an_experiment_with_missing_values(run, holes):
         "1",
         "--json",
     )
-    code, out, _ = run(*words, "-a", "ListNet", "-a", "LambdaMART(n_estimators=5)")
+    code, out, _ = run(*arguments, "-a", "ListNet", "-a", "LambdaMART(n_estimators=5)")
     assert code == 1 and len(json.loads(out)["failures"]) == 3
-    code, out, _ = run(*words, "-a", "ListNet", "-a", "LambdaMART(n_estimators=5)", "--impute", "median")
-    found = json.loads(out)
-    assert code == 0 and not found["failures"]
-    assert {row["ranker"] for row in found["leaderboard"]} == {"ListNet", "LambdaMART(n_estimators=5)"}
+    code, out, _ = run(*arguments, "-a", "ListNet", "-a", "LambdaMART(n_estimators=5)", "--impute", "median")
+    result = json.loads(out)
+    assert code == 0 and not result["failures"]
+    assert {row["ranker"] for row in result["leaderboard"]} == {"ListNet", "LambdaMART(n_estimators=5)"}
 
 
 def test_text_columns_are_ignored_where_features_do_not_matter(run, holes):
@@ -388,7 +388,7 @@ def test_a_bad_cell_of_parquet_is_a_row(run, tmp_path):
 def test_messages_name_options_and_not_parameters(run, holes, tmp_path):
     pl.read_csv(holes / "holes.csv").rename({"grade": "points", "query": "words"}).write_csv(holes / "odd.csv")
     out = ("--out", tmp_path / "m.plackett")
-    for words, options in (
+    for arguments, options in (
         (("train", "ListNet", holes / "odd.csv", *out), ["--qid COLUMN"]),
         (("train", "ListNet", holes / "odd.csv", *out, "--qid", "words"), ["--label COLUMN"]),
         (("train", "ListNet", holes / "holes.csv", *out), ["--drop 'title'"]),
@@ -397,7 +397,7 @@ def test_messages_name_options_and_not_parameters(run, holes, tmp_path):
             ["--valid FILE", "-p validation_fraction=0.2"],
         ),
     ):
-        code, _, err = run(*words)
+        code, _, err = run(*arguments)
         assert code == 1 and all(option in err for option in options), err
         for python in ("label=", "qid=", "drop=", "eval_set", "None", "from_frame", "(X, y)"):
             assert python not in err, err
@@ -415,8 +415,8 @@ def test_a_document_is_named_by_its_position_too(run, holes):
     run("train", "LambdaMART", holes / "holes.csv", "--drop", "title", "--out", holes / "m.plackett")
     explain = ("explain", holes / "m.plackett", holes / "new.csv", "-q", "q3")
     (rows,) = json.loads(run(*explain, "--json")[1])["tables"].values()
-    for place in ("2", "#2"):
-        code, out, _ = run(*explain, "-d", place, "--json")
+    for position in ("2", "#2"):
+        code, out, _ = run(*explain, "-d", position, "--json")
         assert code == 0 and list(json.loads(out)["tables"]) == [f"document {rows[1]['document']} of query q3"]
     code, out, _ = run(*explain, "-d", "3", "--above", rows[0]["document"], "--json")
     assert code == 0 and f"why {rows[0]['document']} is above {rows[2]['document']}" in json.loads(out)["tables"]
@@ -451,11 +451,11 @@ def test_exit_codes_have_one_rule(run, holes, tmp_path):
         ("auto", data, "-a", "NoSuch", "--out", tmp_path / "m"),
         ("list", "--kind", "nonsense"),
     ]
-    for words in wrong:
-        code, out, err = run(*words)
-        assert (code, out) == (2, "") and "Traceback" not in err, words
+    for arguments in wrong:
+        code, out, err = run(*arguments)
+        assert (code, out) == (2, "") and "Traceback" not in err, arguments
     missing = tmp_path / "missing.csv"
-    for words in (
+    for arguments in (
         ("info", missing),
         ("evaluate", missing, scores),
         ("evaluate", data, scores),
@@ -470,24 +470,24 @@ def test_exit_codes_have_one_rule(run, holes, tmp_path):
         ("plan", "-j", "100", "--pilot", missing),
         ("auto", missing, "--out", tmp_path / "m"),
     ):
-        code, out, err = run(*words)
-        assert (code, out) == (1, "") and "error: " in err and "Traceback" not in err, words
+        code, out, err = run(*arguments)
+        assert (code, out) == (1, "") and "error: " in err and "Traceback" not in err, arguments
 
 
 def test_a_plan_reads_tables_like_the_others(run, tmp_path):
     rng = np.random.default_rng(0)
     frame = {"term": np.repeat(np.arange(12), 8), "stars": rng.integers(0, 3, 96), "x": rng.normal(size=96)}
     pl.DataFrame(frame).write_csv(tmp_path / "pilot.csv")
-    words = ("plan", "-j", "60", "--pilot", tmp_path / "pilot.csv", "--repeats", "1", "--json")
-    code, _, err = run(*words)
+    arguments = ("plan", "-j", "60", "--pilot", tmp_path / "pilot.csv", "--repeats", "1", "--json")
+    code, _, err = run(*arguments)
     assert code == 1 and "--qid COLUMN" in err
-    code, out, err = run(*words, "--qid", "term", "--label", "stars")
+    code, out, err = run(*arguments, "--qid", "term", "--label", "stars")
     assert code == 0 and len(json.loads(out)["answers"]) == 3, err
     pl.DataFrame(frame | {"x": [None, *frame["x"][1:]]}).write_csv(tmp_path / "pilot.csv")
-    words = (*words, "--qid", "term", "--label", "stars", "-a", "ListNet(max_iter=5)")
-    code, _, err = run(*words)
+    arguments = (*arguments, "--qid", "term", "--label", "stars", "-a", "ListNet(max_iter=5)")
+    code, _, err = run(*arguments)
     assert code == 1 and "--impute median" in err
-    code, out, err = run(*words, "--impute", "median")
+    code, out, err = run(*arguments, "--impute", "median")
     assert code == 0 and len(json.loads(out)["answers"]) == 3, err
     assert run("plan", "-j", "60", "--n-features", 3, "--impute", "median")[0] == 2, "there is nothing to fill in"
 
@@ -505,15 +505,26 @@ def test_a_doubt_is_raised_once(run, tmp_path):
 
 
 def test_another_report_is_replaced_only_with_force(run, holes):
-    words = ("experiment", holes / "holes.csv", "--drop", "title", "--folds", "3", "--search", "none", "--jobs", "1")
+    arguments = (
+        "experiment",
+        holes / "holes.csv",
+        "--drop",
+        "title",
+        "--folds",
+        "3",
+        "--search",
+        "none",
+        "--jobs",
+        "1",
+    )
     report = ("--report", holes / "report")
-    assert run(*words, "-a", "LambdaMART(n_estimators=2)", *report)[0] == 0
+    assert run(*arguments, "-a", "LambdaMART(n_estimators=2)", *report)[0] == 0
     page = (holes / "report" / "report.html").read_bytes()
-    code, _, err = run(*words, "-a", "MART(n_estimators=2)", *report)
+    code, _, err = run(*arguments, "-a", "MART(n_estimators=2)", *report)
     assert code == 2 and "holds an experiment with other rankers" in err and "--force" in err
     assert (holes / "report" / "report.html").read_bytes() == page
-    assert run(*words, "-a", "LambdaMART(n_estimators=2)", *report)[0] == 0
-    assert run(*words, "-a", "MART(n_estimators=2)", *report, "--force")[0] == 0
+    assert run(*arguments, "-a", "LambdaMART(n_estimators=2)", *report)[0] == 0
+    assert run(*arguments, "-a", "MART(n_estimators=2)", *report, "--force")[0] == 0
     assert (holes / "report" / "report.html").read_bytes() != page
 
 

@@ -19,8 +19,8 @@ DOCUMENTS = [
 ]
 
 
-def call(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
+def call(*arguments):
+    return CliRunner().invoke(app, [str(word) for word in arguments])
 
 
 @pytest.fixture
@@ -60,15 +60,15 @@ def test_search_finds_and_explains(folder):
     assert lines[0].startswith("1. a  ") and lines[0].endswith("Whales")
     assert "**Blue whales** sing in the deep sea." in lines[1]
     assert "all:whale" in result.stdout and "in 2 documents" in result.stdout
-    found = json.loads(call("search", folder / "i", "blue whales", "--explain", "--json").stdout)
-    assert [hit["id"] for hit in found] == ["a", "c", "b"]  # c is shorter than b
-    for hit in found:
+    actual = json.loads(call("search", folder / "i", "blue whales", "--explain", "--json").stdout)
+    assert [hit["id"] for hit in actual] == ["a", "c", "b"]  # c is shorter than b
+    for hit in actual:
         assert sum(weight for _, weight, _ in hit["why"]) == pytest.approx(hit["score"], rel=1e-5)
 
 
 def test_search_with_conditions(folder):
-    def ids(*words):
-        return [hit["id"] for hit in json.loads(call("search", folder / "i", *words, "--json").stdout)]
+    def ids(*arguments):
+        return [hit["id"] for hit in json.loads(call("search", folder / "i", *arguments, "--json").stdout)]
 
     assert ids("whale year:<1995") == ["a"]
     assert ids("sea", "--filter", "genre:nature -year:1990") == ["b"]
@@ -103,7 +103,7 @@ def test_analysis_is_chosen_once(folder):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("tokens", "message"),
     [
         (("index", "{}/none.jsonl", "--out", "{}/x"), "no such file or folder"),
         (("index", "{}/docs.jsonl", "--out", "{}/x", "--stemmer", "englisch"), "did you mean english"),
@@ -116,8 +116,8 @@ def test_analysis_is_chosen_once(folder):
         (("search", "{}/i", '"x'), "the quotation mark is not closed"),
     ],
 )
-def test_mistakes_are_named(folder, words, message):
-    result = call(*(word.format(folder) for word in words))
+def test_mistakes_are_named(folder, tokens, message):
+    result = call(*(word.format(folder) for word in tokens))
     assert result.exit_code != 0
     assert message in " ".join((result.output + str(result.exception)).replace("│", " ").split())
 
@@ -139,8 +139,8 @@ def test_dates_are_found_in_strings(folder):
     lines = [{"id": str(i), "body": "x", "released": f"20{i:02}-05-31"} for i in range(30)]
     (folder / "dates.jsonl").write_text("\n".join(map(json.dumps, lines)))
     assert call("index", folder / "dates.jsonl", "--out", folder / "d").exit_code == 0
-    found = json.loads(call("search", folder / "d", "released:>=2020-01-01", "-k", 100, "--json").stdout)
-    assert [hit["id"] for hit in found] == [str(i) for i in range(20, 30)]
+    actual = json.loads(call("search", folder / "d", "released:>=2020-01-01", "-k", 100, "--json").stdout)
+    assert [hit["id"] for hit in actual] == [str(i) for i in range(20, 30)]
     (folder / "dates.jsonl").write_text('{"id": "a", "released": "soon"}')
     call("index", folder / "dates.jsonl", "--out", folder / "e")
     result = call("search", folder / "e", "released:>=2020-01-01")

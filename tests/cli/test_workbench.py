@@ -13,15 +13,15 @@ pytest.importorskip("starlette", reason="needs the extra serve")
 pytest.importorskip("Stemmer", reason="needs the extra text")
 
 
-def call(*words):
-    return CliRunner().invoke(app, ["workbench", *map(str, words)])
+def call(*arguments):
+    return CliRunner().invoke(app, ["workbench", *map(str, arguments)])
 
 
 @pytest.fixture
 def opened(monkeypatch):
-    found = []
-    monkeypatch.setattr("plackett.workbench.server.serve", lambda bench, **options: found.append((bench, options)))
-    return found
+    result = []
+    monkeypatch.setattr("plackett.workbench.server.serve", lambda bench, **options: result.append((bench, options)))
+    return result
 
 
 @pytest.fixture
@@ -55,15 +55,15 @@ def test_index_with_queries_and_rankers_is_opened(opened, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("arguments", "said"),
     [
         (("nowhere",), "no such file or folder"),
         (("--qrels", "nowhere"), "not a file"),
         (("a.run", "--ranker", "nowhere.run"), "no such file"),
     ],
 )
-def test_what_is_wrong_is_named(opened, runs, monkeypatch, words, said):
+def test_what_is_wrong_is_named(opened, runs, monkeypatch, arguments, said):
     monkeypatch.chdir(runs)
-    result = call(*words)
+    result = call(*arguments)
     assert result.exit_code != 0 and said in result.output + str(result.exception)
     assert opened == []

@@ -70,10 +70,10 @@ def test_position_and_trust_do_not_matter(data, users):
 
 def test_errors_are_those_of_new_logs(data):
     logs = [simulate_log(data, n_pages=800, k=4, random_state=seed) for seed in range(40)]
-    found = [rank_agreement(log, data, data.X[:, 0]) for log in logs]
-    spread = np.std([each.value for each in found])
+    result = [rank_agreement(log, data, data.X[:, 0]) for log in logs]
+    spread = np.std([each.value for each in result])
     # queries are the same in all logs, so that the error, which is over queries too, may only be larger
-    assert np.mean([each.error for each in found]) > 0.8 * spread
+    assert np.mean([each.error for each in result]) > 0.8 * spread
 
 
 def learner(labels, weighted=False):

@@ -24,14 +24,14 @@ def data():
 def test_the_model_that_made_the_data_explains_it_best(data):
     names = ["GlobalCTR", "RankCTR", "ICM", "PBM", "UBM", "DCM", "DBN", "SDBN"]
     by_position = simulate_log(data, n_pages=15_000, k=6, users=PositionUsers(strength=1.0), random_state=0)
-    found = compare_models(by_position, models=names)
-    assert set(found.frame["model"][:2]) == {"PBM", "UBM"}  # the second contains the first
+    result = compare_models(by_position, models=names)
+    assert set(result.frame["model"][:2]) == {"PBM", "UBM"}  # the second contains the first
     from_the_top = simulate_log(data, n_pages=15_000, k=6, users=CascadeUsers(go_on=0.8), random_state=0)
-    found = compare_models(from_the_top, models=names)
-    assert found.frame["model"][0] == "DBN"
-    assert found.per_rank.shape == (8, 7)
+    result = compare_models(from_the_top, models=names)
+    assert result.frame["model"][0] == "DBN"
+    assert result.per_rank.shape == (8, 7)
     pytest.importorskip("plotly")
-    assert len(found.plot().data) == 8
+    assert len(result.plot().data) == 8
 
 
 def test_relevance_against_grades(data):
@@ -41,8 +41,8 @@ def test_relevance_against_grades(data):
         (str(q), str(d), int(y))
         for q, d, y in zip(np.repeat(named.qids, np.diff(named.offsets)), named.docids, named.y, strict=True)
     ]
-    found = compare_models(log, models=["RankCTR", "PBM"], grades=qrels).frame
-    quality = dict(zip(found["model"], found["nDCG@10"], strict=True))
+    result = compare_models(log, models=["RankCTR", "PBM"], grades=qrels).frame
+    quality = dict(zip(result["model"], result["nDCG@10"], strict=True))
     assert quality["PBM"] > quality["RankCTR"] + 0.1
 
 
@@ -73,12 +73,12 @@ def test_logistic_rates_against_scikit_learn():
     X = rng.normal(size=(300, 3))
     trials = rng.integers(1, 20, 300).astype(float)
     hits = rng.binomial(trials.astype(int), 1 / (1 + np.exp(-(X @ [1.0, -0.5, 0.2] - 1))))
-    found = LogisticRates(alpha=2.0).fit(X, hits, trials)
+    result = LogisticRates(alpha=2.0).fit(X, hits, trials)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     peer = LogisticRegression(C=0.5, tol=1e-10, max_iter=1000).fit(
         np.concatenate((Z, Z)), np.repeat([1, 0], 300), sample_weight=np.concatenate((hits, trials - hits))
     )
-    np.testing.assert_allclose(found.coef_, [*peer.coef_[0], peer.intercept_[0]], atol=1e-4)
+    np.testing.assert_allclose(result.coef_, [*peer.coef_[0], peer.intercept_[0]], atol=1e-4)
 
 
 def test_features_know_new_documents_better_than_the_mean(data):
@@ -94,9 +94,9 @@ def test_features_know_new_documents_better_than_the_mean(data):
     half = log.select(log.query < 20)
     model = FeatureAttraction(PBM()).fit(half, data)
     new = np.repeat(np.arange(40), 8) >= 20
-    found = model.attraction(data)
+    result = model.attraction(data)
     np.testing.assert_allclose(model.model_.examination_, look, atol=0.12)
-    assert np.abs(found - true)[new].mean() < 0.3 * np.abs(true.mean() - true)[new].mean()
+    assert np.abs(result - true)[new].mean() < 0.3 * np.abs(true.mean() - true)[new].mean()
     other = pk.RankingDataset.from_arrays(np.zeros((2, 6)), [0, 1], qid=[900, 901])
     with pytest.raises(pk.DataError, match="ids agree"):
         FeatureAttraction(PBM()).fit(half, other)

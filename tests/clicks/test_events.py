@@ -68,10 +68,10 @@ def test_a_log_of_events_is_what_was_logged(shop, log):
     assert (log.n_pages, log.n_rows, log.clicks.sum()) == (300, shown.height, once.filter(event="click").height)
     assert log.actions.sum() == pytest.approx(once.filter(event="purchase")["price"].sum())
     assert set(log.queries.tolist()) == set(QUERIES) and len(set(log.users.tolist())) == 100
-    found = log.to_frame().select("query", "document", "rank", "times")
+    result = log.to_frame().select("query", "document", "rank", "times")
     first = shown.with_columns(times=pl.col("ts").min().over("search_id"))
     expected = first.select(query="text", document="sku", rank=pl.col("position").cast(pl.Int32), times="times")
-    assert found.sort("times", "rank").equals(expected.sort("times", "rank"))
+    assert result.sort("times", "rank").equals(expected.sort("times", "rank"))
     assert log.bad_lines.counts == {"an event whose id was seen before": 7}
     assert log.bad_lines.columns["document"] == "sku" and "row" in str(log.bad_lines)
     order = log.to_frame().filter(pl.col("clicks") > 0).sort("times", "click_order")
@@ -197,9 +197,9 @@ def test_kinds_of_events_are_given_or_proposed(shop):
         pk.DataError, match=r"no event is a click \(click='click'\).*'select_item' \(.*such as 'select_item'"
     ):
         read_events(renamed, **NAMES, shown="view_item_list")
-    found = read_events(renamed, **NAMES, shown="view_item_list", click=["select_item", "tap"])
-    assert found.bad_lines.notes == {"event is 'purchase', which is not used": shop.filter(event="purchase").height}
-    assert found.actions is None
+    result = read_events(renamed, **NAMES, shown="view_item_list", click=["select_item", "tap"])
+    assert result.bad_lines.notes == {"event is 'purchase', which is not used": shop.filter(event="purchase").height}
+    assert result.actions is None
     with pytest.raises(pk.DataError, match="'click' is given for two kinds of events"):
         read_events(shop, **NAMES, actions={"click": 2})
     for actions, weight in (("purchase", 1), ("purchase=5,cart=1", 5), ({"purchase": 5}, 5), (["purchase"], 1)):
@@ -253,8 +253,8 @@ def test_bad_events_are_counted_with_their_lines(tmp_path):
     path.write_text("\n".join(lines) + "\n")
     log = read_clicks(path, "events", **NAMES, actions="purchase", value="price")
     assert log.to_frame().select("document", "rank", "clicks", "actions").rows() == [("a", 1, 0, 0.0), ("b", 2, 1, 0.0)]
-    found = {reason: [line for line, _ in rows] for reason, rows in log.bad_lines.examples.items()}
-    assert found == {
+    result = {reason: [line for line, _ in rows] for reason, rows in log.bad_lines.examples.items()}
+    assert result == {
         "more cells than the header has columns": [20],
         "no event": [17],
         "event is 'hover', which is not used": [19],
@@ -280,8 +280,8 @@ def test_only_the_id_that_is_named_tells_events_apart(shop):
     """A column ``_id`` of a table may be anything, such as the product."""
     twice = {role: name for role, name in ALL.items() if role != "event"}
     products = shop.unique("event_id").with_columns(_id=pl.col("sku"))
-    found = read_events(products, **twice)
-    assert not found.bad_lines.counts and found.clicks.sum() == products.filter(event="click").height
+    result = read_events(products, **twice)
+    assert not result.bad_lines.counts and result.clicks.sum() == products.filter(event="click").height
 
 
 def test_several_fields_tell_pages_apart(shop, log):

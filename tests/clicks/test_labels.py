@@ -96,8 +96,8 @@ def test_rules_on_every_page_of_four(rule):
         hit = np.flatnonzero(clicks)
         order[hit] = rng.permutation(hit.size) + 1
         log = ClickLog.from_arrays(["q"], [list("abcd")], [clicks], click_order=[order])
-        found = {(winner, loser) for _, winner, loser, _ in click_preferences(log, rule).rows()}
-        assert found == by_definition("abcd", clicks, order, rule)
+        result = {(winner, loser) for _, winner, loser, _ in click_preferences(log, rule).rows()}
+        assert result == by_definition("abcd", clicks, order, rule)
 
 
 def test_preferences_are_counted_and_joined(data, log):
@@ -302,16 +302,16 @@ def test_bicliques_by_enumeration():
             members = frozenset(q for q in clicked if shared <= clicked[q])
             expected.add((members, frozenset(shared)))
     assert len(expected) > 3
-    found = click_bicliques(log)
+    result = click_bicliques(log)
     code_of_query = {q: i for i, q in enumerate(log.queries.tolist())}
     code_of_document = {d: i for i, d in enumerate(log.documents.tolist())}
     sets = {
         (frozenset(code_of_query[q] for q in queries), frozenset(code_of_document[d] for d in documents))
-        for queries, documents in found.select("queries", "documents").rows()
+        for queries, documents in result.select("queries", "documents").rows()
     }
     assert sets == expected
-    assert len(sets) == found.height
-    sizes = [len(queries) * len(documents) for queries, documents in found.select("queries", "documents").rows()]
+    assert len(sets) == result.height
+    sizes = [len(queries) * len(documents) for queries, documents in result.select("queries", "documents").rows()]
     assert sizes == sorted(sizes, reverse=True)
     assert click_bicliques(log, min_queries=50).height == 0
     assert click_bicliques(log, min_clicks=1e9).height == 0

@@ -234,13 +234,13 @@ def test_trees_learn_what_a_line_cannot(tmp_path):
     trees = clicks.learn_from_clicks(pages, shop, pk.LambdaMART(n_estimators=30, num_leaves=4))
     line = clicks.learn_from_clicks(pages, shop)
     assert trees.name == line.name == "harvested propensities"
-    found, straight = (
+    result, straight = (
         pk.evaluate(shop, each.ranker.predict(shop), ["nDCG@5"]).mean["nDCG@5"] for each in (trees, line)
     )
-    assert found > straight + 0.1
+    assert result > straight + 0.1
     naive = clicks.model_labels(clicks.IndependentClickModel().fit(pages))
     plain = pk.LambdaMART(n_estimators=30, num_leaves=4).fit(clicks.labelled_dataset(naive, shop).data)
-    assert found > pk.evaluate(shop, plain.predict(shop), ["nDCG@5"]).mean["nDCG@5"]  # the correction helps trees too
+    assert result > pk.evaluate(shop, plain.predict(shop), ["nDCG@5"]).mean["nDCG@5"]  # the correction helps trees too
     saved_and_loaded(trees.ranker, shop, tmp_path / "trees")
 
 
@@ -262,5 +262,5 @@ def test_categories_are_learned_with_few_pages_too():
     )
     data = pk.RankingDataset.from_frame(frame)
     log = simulate_log(data, n_pages=1500, k=10, random_state=0)
-    found = pk.clicks.learn_from_clicks(log, data, pk.LambdaMART(n_estimators=5))
-    assert 0 < found.weight < 1 and np.isfinite(found.ranker.predict(data)).all()
+    result = pk.clicks.learn_from_clicks(log, data, pk.LambdaMART(n_estimators=5))
+    assert 0 < result.weight < 1 and np.isfinite(result.ranker.predict(data)).all()

@@ -57,8 +57,8 @@ def test_collapsed_pages_keep_every_count():
     keys = ["query", "document", "rank", "clicks"]
     import polars as pl
 
-    def counts(found, weight):
-        return found.group_by(keys).agg(pl.col(weight).sum().cast(pl.Float64).alias("n")).sort(keys)
+    def counts(result, weight):
+        return result.group_by(keys).agg(pl.col(weight).sum().cast(pl.Float64).alias("n")).sort(keys)
 
     whole = log.to_frame().with_columns(one=pl.lit(1.0))
     assert counts(whole, "one").equals(counts(small.to_frame(), "weight"))

@@ -47,8 +47,8 @@ def test_new_lists(data):
     for i in range(data.n_queries):
         rows = np.arange(data.offsets[i], data.offsets[i + 1])
         best = rows[np.argsort(-data.X[rows, 0], kind="stable")][:K]
-        found = lists.document[lists.offsets[i] : lists.offsets[i + 1]]
-        assert log.documents[found].tolist() == best.tolist()
+        result = lists.document[lists.offsets[i] : lists.offsets[i + 1]]
+        assert log.documents[result].tolist() == best.tolist()
     for row in range(log.n_rows):
         query = log.query[log.page[row]]
         mine = lists.document[lists.offsets[query] : lists.offsets[query + 1]].tolist()
@@ -75,9 +75,9 @@ def test_intervals_have_the_true_value(data, method, users, normalise):
     for seed in range(60):
         log = simulate_log(data, n_pages=1200, k=K, users=users, random_state=seed)
         model = PBM(max_iter=10, prior=(1, 1)).fit(log) if "robust" in method else None
-        found = evaluate_off_policy(log, run, method, model=model, k=K, normalise=normalise, level=0.9, warn=False)
-        hits.append(found.lower <= value <= found.upper)
-        estimates.append(found.value)
+        result = evaluate_off_policy(log, run, method, model=model, k=K, normalise=normalise, level=0.9, warn=False)
+        hits.append(result.lower <= value <= result.upper)
+        estimates.append(result.value)
     assert 0.78 <= np.mean(hits) <= 1.0
     error = np.std(estimates) / np.sqrt(len(estimates))
     assert np.mean(estimates) == pytest.approx(value, abs=4 * error + 0.01)
@@ -102,9 +102,9 @@ def test_the_model_alone(data):
     scores = np.asarray(data.X[:, 0])
     log = simulate_log(data, n_pages=20_000, k=K, users=users, random_state=0)
     model = DBN().fit(log)
-    found = evaluate_off_policy(log, run_of(data, scores), "model", model=model, k=K)
-    assert found.value == pytest.approx(truth(data, scores, users), abs=0.03)
-    assert found.doubts == ()
+    result = evaluate_off_policy(log, run_of(data, scores), "model", model=model, k=K)
+    assert result.value == pytest.approx(truth(data, scores, users), abs=0.03)
+    assert result.doubts == ()
 
 
 @pytest.mark.full
@@ -115,11 +115,11 @@ def test_resampled_intervals_know_the_error_of_the_model(data):
     for seed in range(80):
         log = simulate_log(data, n_pages=600, k=K, users=users, random_state=seed)
         options = {"model": PBM().fit(log), "k": K, "level": 0.9, "warn": False}
-        for found, kept in (
+        for result, kept in (
             (evaluate_off_policy(log, run, "model", **options), plain),
             (evaluate_off_policy(log, run, "model", **options, n_bootstrap=40), hits),
         ):
-            kept.append(found.lower <= value <= found.upper)
+            kept.append(result.lower <= value <= result.upper)
     assert 0.81 <= np.mean(hits) <= 0.98
     assert np.mean(plain) < 0.6
 
@@ -130,14 +130,14 @@ def test_resampling(data):
     options = {"model": PBM(max_iter=5).fit(log), "k": K, "warn": False}
     plain = evaluate_off_policy(log, run, "model", **options)
     options["n_bootstrap"] = 20
-    found = evaluate_off_policy(log, run, "model", **options)
-    assert found.value == plain.value
-    assert found.error > 1.5 * plain.error
-    assert found.upper - found.value == pytest.approx(1.96 * found.resampled.std(ddof=1), rel=1e-3)
-    assert evaluate_off_policy(log, run, "model", **options).error == found.error
-    assert evaluate_off_policy(log, run, "model", **options, random_state=1).error != found.error
+    result = evaluate_off_policy(log, run, "model", **options)
+    assert result.value == plain.value
+    assert result.error > 1.5 * plain.error
+    assert result.upper - result.value == pytest.approx(1.96 * result.resampled.std(ddof=1), rel=1e-3)
+    assert evaluate_off_policy(log, run, "model", **options).error == result.error
+    assert evaluate_off_policy(log, run, "model", **options, random_state=1).error != result.error
     collapsed = evaluate_off_policy(log.collapse(), run, "model", **options)
-    assert collapsed.error == pytest.approx(found.error, rel=0.6)
+    assert collapsed.error == pytest.approx(result.error, rel=0.6)
     table = compare_off_policy(log, {"a": run, "same": run, "b": other}, "model", **options)
     assert table["difference_lower"][1] == table["difference_upper"][1] == 0.0
     assert table["difference_lower"][2] < table["difference"][2] < table["difference_upper"][2]
@@ -151,17 +151,17 @@ def test_the_log_itself_is_its_own_value(data):
     log = simulate_log(data, data.X[:, 1], n_pages=500, k=K, random_state=0)
     log = log.replace(conditional_propensities=np.ones(log.n_rows))
     for method in ("item-position", "cascade", "list"):
-        found = evaluate_off_policy(log, run_of(data, data.X[:, 1]), method, k=K)
-        assert found.value == pytest.approx(found.logged)
-        assert found.effective_pages == pytest.approx(500)
-        assert found.matched == 1.0
+        result = evaluate_off_policy(log, run_of(data, data.X[:, 1]), method, k=K)
+        assert result.value == pytest.approx(result.logged)
+        assert result.effective_pages == pytest.approx(500)
+        assert result.matched == 1.0
 
 
 def test_a_log_that_cannot_answer_says_so(data):
     log = simulate_log(data, data.X[:, 1], n_pages=500, k=K, random_state=0)
     with pytest.warns(pk.PlackettWarning, match="never shown"):
-        found = evaluate_off_policy(log, run_of(data, -data.X[:, 1]), k=K)
-    assert found.matched < 0.5
+        result = evaluate_off_policy(log, run_of(data, -data.X[:, 1]), k=K)
+    assert result.matched < 0.5
     some = {q: lists for q, lists in run_of(data, data.X[:, 1]).items() if q != str(data.qids[0])}
     with pytest.warns(pk.PlackettWarning, match="without a new list"):
         evaluate_off_policy(log, some, k=K)
@@ -199,8 +199,8 @@ def test_safe_choices_are_seldom_wrong(data):
     attraction = PositionUsers().attraction(data.labels, data.labels.max())
     for seed in range(20):
         log = simulate_log(data, n_pages=2000, k=K, random_state=seed)
-        found = safe_choices(log, run_of(data, scores), k=K)
-        for query, taken in found.select("query", "new").rows():
+        result = safe_choices(log, run_of(data, scores), k=K)
+        for query, taken in result.select("query", "new").rows():
             i = int(np.flatnonzero(data.qids == query)[0])
             rows = np.arange(data.offsets[i], data.offsets[i + 1])
             best = rows[np.argsort(-scores[rows])][:K]
@@ -220,8 +220,8 @@ def test_actions_may_be_the_reward():
         actions=[[5, 0], [0, 1]] * 100,
         propensities=np.full((200, 2), 0.5),
     )
-    found = evaluate_off_policy(log, {"q": {"a": 2.0, "b": 1.0}}, k=2, reward="actions")
-    assert found.value == pytest.approx(5.0)
+    result = evaluate_off_policy(log, {"q": {"a": 2.0, "b": 1.0}}, k=2, reward="actions")
+    assert result.value == pytest.approx(5.0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert evaluate_off_policy(log, {"q": {"a": 2.0, "b": 1.0}}, k=2).value == pytest.approx(1.0)
@@ -234,13 +234,13 @@ def test_the_exposure_bound_holds_and_tightens(data):
     run = run_of(data, scores)
     below, gaps = 0, []
     for n_pages in (500, 5000):
-        found = [
+        result = [
             exposure_bound(simulate_log(data, n_pages=n_pages, k=K, random_state=seed), run, look, k=K)
             for seed in range(20)
         ]
-        below += sum(each.lower <= value for each in found)
-        gaps.append(np.mean([each.value - each.lower for each in found]))
-        assert np.mean([each.value for each in found]) == pytest.approx(value, abs=0.05)
+        below += sum(each.lower <= value for each in result)
+        gaps.append(np.mean([each.value - each.lower for each in result]))
+        assert np.mean([each.value for each in result]) == pytest.approx(value, abs=0.05)
     assert below >= 39
     assert gaps[1] == pytest.approx(gaps[0] / np.sqrt(10), rel=0.1)
 
@@ -274,9 +274,9 @@ def two_orders(n=400, **arrays):
 
 def test_what_was_shown_below_k_was_not_shown_at_k():
     log = ClickLog.from_arrays(["q"] * 200, [["a", "b"]] * 200, [[1, 1]] * 200, propensities=[[1.0, 1.0]] * 200)
-    found = evaluate_off_policy(log, {"q": {"b": 2.0, "a": 1.0}}, k=1, warn=False)
-    assert found.matched == 0
-    assert any("never shown" in doubt for doubt in found.doubts)
+    result = evaluate_off_policy(log, {"q": {"b": 2.0, "a": 1.0}}, k=1, warn=False)
+    assert result.matched == 0
+    assert any("never shown" in doubt for doubt in result.doubts)
 
 
 def test_weights_are_counts_of_pages():
@@ -324,8 +324,8 @@ def test_a_model_says_that_it_guesses_below_the_log():
     log = two_orders()
     run = {"0": {"0": 3.0, "1": 2.0, "2": 1.0}}
     model = PBM().fit(log)
-    found = evaluate_off_policy(log, run, "model", model=model, k=10, warn=False)
-    assert any("k=2 leaves those out" in doubt for doubt in found.doubts)
+    result = evaluate_off_policy(log, run, "model", model=model, k=10, warn=False)
+    assert any("k=2 leaves those out" in doubt for doubt in result.doubts)
     assert not evaluate_off_policy(log, run, "model", model=model, k=2).doubts
 
 
@@ -362,9 +362,9 @@ def test_purchases_of_a_new_ranker_without_propensities():
     errors, logged = [], []
     for seed in range(12):
         log, run, true = shop(seed, 6000)
-        found = evaluate_off_policy(log, run, "model", model=PBM().fit(log), k=K, reward="actions")
-        errors.append(found.value / true - 1)
-        logged.append(found.logged / true - 1)
+        result = evaluate_off_policy(log, run, "model", model=PBM().fit(log), k=K, reward="actions")
+        errors.append(result.value / true - 1)
+        logged.append(result.logged / true - 1)
     assert abs(np.mean(errors)) < 0.04 and np.std(errors) < 0.1
     assert np.mean(logged) < -0.4
 

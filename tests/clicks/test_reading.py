@@ -91,7 +91,7 @@ def test_bad_rows_are_counted_with_their_lines_and_their_pages_left_out(tmp_path
     )
     log = read_clicks(path)
     assert facts(log) == [("q", ["a", "b"], [0, 1])]
-    lines = {line for found in log.bad_lines.examples.values() for line, _ in found}
+    lines = {line for result in log.bad_lines.examples.values() for line, _ in result}
     assert lines == {4, 5, 6, 7, 8, 9, 10, 11, 12}  # line 5 is on the page of line 4
     assert log.bad_lines.left_out == 9
     assert log.bad_lines.total == 11
@@ -302,8 +302,8 @@ def test_records_of_pages(tmp_path):
 
 
 def ubi_event(kind, page, item, rank, application="shop", **more):
-    place = {"object": {"object_id": item}, "position": {"ordinal": rank}}
-    return {"action_name": kind, "query_id": page, "application": application, "event_attributes": place, **more}
+    position = {"object": {"object_id": item}, "position": {"ordinal": rank}}
+    return {"action_name": kind, "query_id": page, "application": application, "event_attributes": position, **more}
 
 
 def test_ubi(tmp_path):
@@ -373,10 +373,10 @@ def test_damaged_native_files_are_refused(tmp_path):
 @pytest.mark.parametrize("reader", [read_yandex, read_pages, read_clicks])
 def test_strange_text_gives_a_log_or_a_data_error(tmp_path, reader):
     rng = random.Random(1)
-    words = ["Q", "C", "\t", "\t", "1", "q", ",", ":", ";", "\n", "\n", "{", "}", '"', "é", "\x00", "ubi_events", "-"]
+    tokens = ["Q", "C", "\t", "\t", "1", "q", ",", ":", ";", "\n", "\n", "{", "}", '"', "é", "\x00", "ubi_events", "-"]
     for number in range(150):
         path = tmp_path / f"{number}.csv"
-        path.write_text("".join(rng.choice(words) for _ in range(rng.randint(0, 60))), encoding="utf-8")
+        path.write_text("".join(rng.choice(tokens) for _ in range(rng.randint(0, 60))), encoding="utf-8")
         try:
             reader(path)
         except pk.DataError:

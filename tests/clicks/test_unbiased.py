@@ -38,17 +38,17 @@ def moved(data):
 
 def test_all_estimates_of_propensities_agree(data, moved):
     shuffled = simulate_log(data, n_pages=30_000, k=6, random_state=1)
-    found = [
+    result = [
         randomised_propensities(shuffled),
         harvest_propensities(moved),
         em_propensities(moved),
         em_propensities(moved, data, max_iter=40),
         randomised_propensities(moved, swapped=True),
     ]
-    for each in found[:3]:
+    for each in result[:3]:
         np.testing.assert_allclose(each.examination, LOOK, rtol=0.17)
-    np.testing.assert_allclose(found[3].examination, LOOK, rtol=0.35)  # the features do not tell all of the relevance
-    assert np.array_equal(found[4].examination, found[1].examination)
+    np.testing.assert_allclose(result[3].examination, LOOK, rtol=0.35)  # the features do not tell all of the relevance
+    assert np.array_equal(result[4].examination, result[1].examination)
 
 
 def world(seed, n_queries, n_pages, m, order, users="independent"):
@@ -144,9 +144,9 @@ def test_ranks_that_nothing_connects_are_not_known():
     log = ClickLog.from_arrays(
         ["q"] * 40, [["a", "b", "c"], ["b", "a", "c"]] * 20, [[1, 0, 1], [0, 1, 1], [1, 1, 0], [1, 1, 0]] * 10
     )
-    found = harvest_propensities(log).examination
-    assert np.isnan(found[2])
-    assert np.isfinite(found[:2]).all()
+    result = harvest_propensities(log).examination
+    assert np.isnan(result[2])
+    assert np.isfinite(result[:2]).all()
     fixed = ClickLog.from_arrays(["q"] * 4, [["a", "b"]] * 4, [[1, 1]] * 4)
     with pytest.raises(pk.DataError, match="no two ranks can be compared"):
         harvest_propensities(fixed)
@@ -172,8 +172,8 @@ def test_trust_bias(data):
     look = users.examination(6)
     r = users.attraction(data.labels, data.labels.max())[dataset_rows(log, data)]
     truth = look[:, None] * (right[:, None] * r + wrong[:, None] * (1 - r))
-    found = model.relevant_[:, None] * model.attraction_ + model.irrelevant_[:, None] * (1 - model.attraction_)
-    assert np.abs(found - truth).mean() < 0.015
+    result = model.relevant_[:, None] * model.attraction_ + model.irrelevant_[:, None] * (1 - model.attraction_)
+    assert np.abs(result - truth).mean() < 0.015
     told = TrustBias(prior=None, max_iter=1).fit(log)
     told.relevant_, told.irrelevant_ = look * right, look * wrong
     corrected = told.corrected_clicks(log)
@@ -298,9 +298,9 @@ def test_one_feature_per_document_is_the_click_model():
     r = np.array([0.7, 0.5, 0.4, 0.2, 0.1])
     log = ClickLog.from_arrays(np.zeros(8000, int), lists, rng.random(lists.shape) < LOOK[:5] * r[lists])
     data = pk.RankingDataset.from_arrays(np.eye(5), np.zeros(5), qid=np.zeros(5, int), docids=np.arange(5))
-    found = FeatureAttraction(PBM(tol=1e-10), LogisticRates(alpha=1e-6), n_rounds=200).fit(log, data)
+    result = FeatureAttraction(PBM(tol=1e-10), LogisticRates(alpha=1e-6), n_rounds=200).fit(log, data)
     plain = PBM(prior=None, max_iter=200, tol=1e-10).fit(log)
-    np.testing.assert_allclose(found.model_.attraction_, plain.attraction_, atol=1e-3)
+    np.testing.assert_allclose(result.model_.attraction_, plain.attraction_, atol=1e-3)
     even = FeatureAttraction(PBM(), LogisticRates(), n_rounds=1)
     assert even.fit(log.truncate(1), data).model_.examination_.tolist() == [1.0]  # no bias: a logistic regression
 

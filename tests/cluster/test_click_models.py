@@ -36,9 +36,9 @@ def parameters(model):
 def test_models_are_those_of_the_whole_log(name, log):
     make = {"max_iter": 8} if hasattr(make_model(name), "max_iter") else {}
     alone = make_model(name, **make).fit(log.collapse())
-    found = pk.cluster.fit_click_model(make_model(name, **make), SerialShards(log, 3))
-    assert np.allclose(parameters(found), parameters(alone), rtol=1e-6, atol=1e-9)
-    assert np.isclose(found.log_likelihood(log), alone.log_likelihood(log), rtol=1e-9)
+    result = pk.cluster.fit_click_model(make_model(name, **make), SerialShards(log, 3))
+    assert np.allclose(parameters(result), parameters(alone), rtol=1e-6, atol=1e-9)
+    assert np.isclose(result.log_likelihood(log), alone.log_likelihood(log), rtol=1e-9)
 
 
 def by_query(log, n):
@@ -51,16 +51,16 @@ def test_passes_over_shards_of_whole_queries(name, log, monkeypatch):
     """The workers keep their pages: only sums travel."""
     monkeypatch.setattr(click_models, "_distinct_pages", None)
     alone = make_model(name, max_iter=8).fit(log)
-    found = pk.cluster.fit_click_model(make_model(name, max_iter=8), SerialShards(by_query(log, 3)))
-    assert np.allclose(parameters(found), parameters(alone), rtol=1e-6, atol=1e-9)
-    assert np.isclose(found.log_likelihood(log), alone.log_likelihood(log), rtol=1e-9)
+    result = pk.cluster.fit_click_model(make_model(name, max_iter=8), SerialShards(by_query(log, 3)))
+    assert np.allclose(parameters(result), parameters(alone), rtol=1e-6, atol=1e-9)
+    assert np.isclose(result.log_likelihood(log), alone.log_likelihood(log), rtol=1e-9)
 
 
 def test_passes_in_processes(log):
     with LocalShards(by_query(log, 2)) as shards:
-        found = pk.cluster.fit_click_model(make_model("UBM", max_iter=5), shards)
+        result = pk.cluster.fit_click_model(make_model("UBM", max_iter=5), shards)
     alone = make_model("UBM", max_iter=5).fit(log)
-    assert np.allclose(parameters(found), parameters(alone), rtol=1e-6, atol=1e-9)
+    assert np.allclose(parameters(result), parameters(alone), rtol=1e-6, atol=1e-9)
 
 
 def kill_once(shard, path):
@@ -78,8 +78,8 @@ def test_files_processes_and_a_killed_worker(log, tmp_path, monkeypatch):
     with LocalShards(sorted(tmp_path.glob("*.plackett"))) as shards:
         parts = shards.gather(kill_once, str(tmp_path / "died"))
         assert (tmp_path / "died").exists() and sum(part.page_weight.sum() for part in parts) == 900
-        found = pk.cluster.fit_click_model(make_model("PBM"), shards)
-    assert np.allclose(parameters(found), parameters(alone), rtol=1e-6, atol=1e-9)
+        result = pk.cluster.fit_click_model(make_model("PBM"), shards)
+    assert np.allclose(parameters(result), parameters(alone), rtol=1e-6, atol=1e-9)
 
 
 def test_what_is_no_log_is_refused(log):

@@ -128,18 +128,18 @@ def test_linear_rankers_are_those_of_one_machine(data, make):
     if not hasattr(alone, "make_loss") or not hasattr(alone, "solver"):
         pytest.skip("is fitted in closed form")
     alone = alone.fit(data)
-    found = pk.cluster.fit_linear(make(), SerialShards(data, 4))
-    assert np.allclose(found.coef_, alone.coef_, rtol=1e-5, atol=1e-6 * np.abs(alone.coef_).max())
-    assert found.card_["data"] == {"queries": 60, "rows": 900, "features": 6, "shards": 4}
-    assert found.feature_names_in_.tolist() == list("abcdef")
+    result = pk.cluster.fit_linear(make(), SerialShards(data, 4))
+    assert np.allclose(result.coef_, alone.coef_, rtol=1e-5, atol=1e-6 * np.abs(alone.coef_).max())
+    assert result.card_["data"] == {"queries": 60, "rows": 900, "features": 6, "shards": 4}
+    assert result.feature_names_in_.tolist() == list("abcdef")
 
 
 def test_linear_ranker_in_processes(data, processes, tmp_path):
-    found = pk.cluster.fit_linear(pk.ListNet(alpha=0.1, tol=1e-9, n_jobs=1), processes)
+    result = pk.cluster.fit_linear(pk.ListNet(alpha=0.1, tol=1e-9, n_jobs=1), processes)
     alone = pk.ListNet(alpha=0.1, tol=1e-9).fit(data)
-    assert np.allclose(found.coef_, alone.coef_, rtol=1e-5, atol=1e-7)
-    found.save(tmp_path / "m.plackett")
-    assert np.array_equal(pk.load(tmp_path / "m.plackett").predict(data), found.predict(data))
+    assert np.allclose(result.coef_, alone.coef_, rtol=1e-5, atol=1e-7)
+    result.save(tmp_path / "m.plackett")
+    assert np.array_equal(pk.load(tmp_path / "m.plackett").predict(data), result.predict(data))
 
 
 def test_what_cannot_be_fitted_in_shards_is_refused(data):
@@ -164,9 +164,9 @@ def test_evaluation_is_that_of_one_machine(data):
     ranker = pk.ListNet().fit(data)
     names = ["nDCG@10", "AP", "ERR@10", "RBP", "P@5", 'nDCG(gain="linear")@3']
     alone = pk.evaluate(data, ranker.predict(data), names)
-    found = pk.cluster.evaluate(SerialShards(data, 5), ranker, names)
-    assert found.mean == alone.mean
-    assert found.per_query.equals(alone.per_query)
+    result = pk.cluster.evaluate(SerialShards(data, 5), ranker, names)
+    assert result.mean == alone.mean
+    assert result.per_query.equals(alone.per_query)
 
 
 def test_statistics_are_those_of_one_machine(data):
@@ -175,17 +175,17 @@ def test_statistics_are_those_of_one_machine(data):
     X[:, 5] = np.nan
     given = data.replace(X=X.astype(np.float32))
     X = given.X.astype(np.float64)
-    found = pk.cluster.feature_statistics(SerialShards(given, 4))
-    assert found.missing.tolist() == np.isnan(X).sum(axis=0).tolist()
+    result = pk.cluster.feature_statistics(SerialShards(given, 4))
+    assert result.missing.tolist() == np.isnan(X).sum(axis=0).tolist()
     with np.errstate(invalid="ignore"):
         for j in range(5):
             column = X[~np.isnan(X[:, j]), j]
             assert np.allclose(
-                [found.count[j], found.mean[j], found.deviation[j], found.least[j], found.largest[j]],
+                [result.count[j], result.mean[j], result.deviation[j], result.least[j], result.largest[j]],
                 [column.size, column.mean(), column.std(), column.min(), column.max()],
                 rtol=1e-12,
             )
-    assert np.isnan(found.mean[5]) and np.isnan(found.largest[5])
+    assert np.isnan(result.mean[5]) and np.isnan(result.largest[5])
 
 
 # ----------------------------------------------------------------------------------------------------------------- dask
@@ -206,9 +206,9 @@ def client():
 def test_dask(data, client):
     with DaskShards(data, client) as shards:
         assert shards.sum(everything)[:2] == in_total(data)[:2]
-        found = pk.cluster.fit_linear(pk.ListNet(alpha=0.1, tol=1e-6, max_iter=15, n_jobs=1), shards)
+        result = pk.cluster.fit_linear(pk.ListNet(alpha=0.1, tol=1e-6, max_iter=15, n_jobs=1), shards)
         alone = pk.cluster.fit_linear(pk.ListNet(alpha=0.1, tol=1e-6, max_iter=15, n_jobs=1), SerialShards(data, 2))
-        assert np.array_equal(found.coef_, alone.coef_)
+        assert np.array_equal(result.coef_, alone.coef_)
         with pytest.raises(pk.DataError, match="a bad label"):
             shards.sum(complains)
 
@@ -240,8 +240,8 @@ def test_shards_on_one_worker_are_shared_out(data, tmp_path):
     ):
         sizes = shards.gather(_rows)
         client.replicate(shards.futures)  # as Dask does now and then: either worker has both
-        found = shards.together(rows_and_worker, [None, None])
-        assert [rows for rows, _ in found] == sizes and len({worker for _, worker in found}) == 2
+        result = shards.together(rows_and_worker, [None, None])
+        assert [rows for rows, _ in result] == sizes and len({worker for _, worker in result}) == 2
         workers = client.run(os.getpid)
         lost, process = next(iter(workers.items()))
         os.kill(process, signal.SIGKILL)
@@ -249,7 +249,7 @@ def test_shards_on_one_worker_are_shared_out(data, tmp_path):
             time.sleep(0.05)
         again = shards.together(rows_and_worker, [None, None])
         assert [rows for rows, _ in again] == sizes and len({worker for _, worker in again}) == 2
-        assert {worker for _, worker in again} != {worker for _, worker in found}
+        assert {worker for _, worker in again} != {worker for _, worker in result}
         cluster.scale(1)
         while len(client.nthreads()) > 1:
             time.sleep(0.05)
@@ -277,9 +277,9 @@ def test_the_reference_is_that_of_one_machine(copies):
     weight = np.random.default_rng(0).choice([0.0, 1.0, 2.0], group.size)
     data = pk.RankingDataset.from_arrays(X, y, group=group, query_weight=weight)
     alone = pk.ListNet(alpha=0.1).fit(data)
-    found = pk.cluster.fit_linear(pk.ListNet(alpha=0.1).fit(part), SerialShards(data, 3))  # it forgets the first
-    assert np.array_equal(found.reference_[:-1], alone.reference_[:-1])
-    np.testing.assert_allclose(found.reference_[-1], alone.reference_[-1], atol=1e-3)
+    result = pk.cluster.fit_linear(pk.ListNet(alpha=0.1).fit(part), SerialShards(data, 3))  # it forgets the first
+    assert np.array_equal(result.reference_[:-1], alone.reference_[:-1])
+    np.testing.assert_allclose(result.reference_[-1], alone.reference_[-1], atol=1e-3)
 
 
 def test_a_penalty_to_be_chosen_is_refused():

@@ -46,13 +46,13 @@ def settings(**more):
 @pytest.mark.parametrize("make", [pk.LambdaMART, MART], ids=lambda make: make.__name__)
 def test_trees_are_those_of_one_process(data, processes, make, tmp_path):
     alone = make(**settings(gradient_bins=None)).fit(data)
-    found = pk.cluster.fit_trees(make(**settings()), processes)
-    assert np.allclose(found.predict(data), alone.predict(data), rtol=1e-9, atol=1e-12)
-    assert found.card_["data"] == {"queries": 40, "rows": data.n_rows, "features": 5, "shards": 2}
-    assert found.feature_names_in_.tolist() == list("abcde")
-    np.testing.assert_allclose(found.reference_, alone.reference_, rtol=1e-6)
-    found.save(tmp_path / "m.plackett")
-    assert np.array_equal(pk.load(tmp_path / "m.plackett").predict(data), found.predict(data))
+    result = pk.cluster.fit_trees(make(**settings()), processes)
+    assert np.allclose(result.predict(data), alone.predict(data), rtol=1e-9, atol=1e-12)
+    assert result.card_["data"] == {"queries": 40, "rows": data.n_rows, "features": 5, "shards": 2}
+    assert result.feature_names_in_.tolist() == list("abcde")
+    np.testing.assert_allclose(result.reference_, alone.reference_, rtol=1e-6)
+    result.save(tmp_path / "m.plackett")
+    assert np.array_equal(pk.load(tmp_path / "m.plackett").predict(data), result.predict(data))
 
 
 def test_documents_in_leaves_are_estimated():
@@ -61,8 +61,8 @@ def test_documents_in_leaves_are_estimated():
     with LocalShards(data, 2) as shards:
         few = {"n_estimators": 5, "min_child_samples": 0, "n_jobs": 1}
         alone = pk.LambdaMART(gradient_bins=None, **few).fit(data)
-        found = pk.cluster.fit_trees(pk.LambdaMART(**few), shards)
-        assert np.allclose(found.predict(data), alone.predict(data), rtol=1e-9, atol=1e-12)
+        result = pk.cluster.fit_trees(pk.LambdaMART(**few), shards)
+        assert np.allclose(result.predict(data), alone.predict(data), rtol=1e-9, atol=1e-12)
         with pytest.raises(pk.LossError, match="a leaf to be empty .*give min_child_samples=1 or more"):
             pk.cluster.fit_trees(pk.LambdaMART(**few | {"n_estimators": 50}), shards)
 
@@ -75,12 +75,12 @@ def test_bins_do_not_depend_on_the_shards(data, monkeypatch):
 
 
 def test_a_smaller_dataset_is_never_taken_for_the_whole(data, processes):
-    found = processes.together(trees._grow, _orders(data, processes))
-    trees._agreed(found, data.n_rows)
+    result = processes.together(trees._grow, _orders(data, processes))
+    trees._agreed(result, data.n_rows)
     with pytest.raises(pk.ClusterError, match="instead of"):
-        trees._agreed(found, data.n_rows + 1)
+        trees._agreed(result, data.n_rows + 1)
     with pytest.raises(pk.ClusterError, match="different trees"):
-        trees._agreed([found[0], (found[1][0], "other", found[1][2])], data.n_rows)
+        trees._agreed([result[0], (result[1][0], "other", result[1][2])], data.n_rows)
 
 
 def _orders(data, processes):
@@ -126,9 +126,9 @@ def test_trees_on_a_dask_cluster(data, tmp_path):
         distributed.Client(cluster) as client,
         DaskShards(sorted(tmp_path.glob("*.plackett")), client) as shards,
     ):
-        found = pk.cluster.fit_trees(pk.LambdaMART(**settings()), shards)
+        result = pk.cluster.fit_trees(pk.LambdaMART(**settings()), shards)
         alone = pk.LambdaMART(**settings(gradient_bins=None)).fit(data)
-        assert np.allclose(found.predict(data), alone.predict(data), rtol=1e-9, atol=1e-12)
+        assert np.allclose(result.predict(data), alone.predict(data), rtol=1e-9, atol=1e-12)
         with pytest.raises(pk.ClusterError, match="exit code -9"):
             shards.together(dies, [0, 1])
         with pytest.raises(pk.ClusterError, match="was lost while all shards ran kills_the_worker together"):

@@ -59,9 +59,9 @@ def test_gradients_of_the_device_form_are_those_of_the_host(loss, monkeypatch):
     expected = bound.evaluate(scores.astype(np.float64), value=False)[1]
     for most in (1 << 25, 300):  # all lists at once, and in several tables
         monkeypatch.setattr("plackett.cluster.xgboost_trees.MOST_PAIRS", most)
-        found, curvature = _OnDevice(bound.device_form(), data, "cpu")(scores)
-        assert np.allclose(found, expected, rtol=1e-4, atol=1e-5)
-        assert found.dtype == np.float32 and curvature.shape == found.shape and (curvature >= 0).all()
+        result, curvature = _OnDevice(bound.device_form(), data, "cpu")(scores)
+        assert np.allclose(result, expected, rtol=1e-4, atol=1e-5)
+        assert result.dtype == np.float32 and curvature.shape == result.shape and (curvature >= 0).all()
 
 
 def test_what_cannot_be_done_is_refused():

@@ -77,24 +77,26 @@ def test_evaluate_and_compare_warn():
 
 def test_experiments_learn_from_added_documents_and_measure_without_them(tmp_path):
     data, added = marked()
-    found = pk.experiment({"mine": data}, ["LinearRegression", "column:match_0"], ["AP"], folds=3, n_trials=1, n_jobs=1)
-    folds = found.folds["mine"]
+    result = pk.experiment(
+        {"mine": data}, ["LinearRegression", "column:match_0"], ["AP"], folds=3, n_trials=1, n_jobs=1
+    )
+    folds = result.folds["mine"]
     assert sum(fold.test.n_rows for fold in folds.values()) == (~added).sum()
     assert all(added_rows(fold.train).size and not added_rows(fold.valid).size for fold in folds.values())
     left = without_added(data)
     own = pk.evaluate(left, left.X[:, 0], "AP")
     by_query = dict(zip(own.qids.tolist(), own.values["AP"].tolist(), strict=True))
-    measured = found.evaluation("mine", "column:match_0")
+    measured = result.evaluation("mine", "column:match_0")
     assert [by_query[q] for q in measured.qids.tolist()] == measured.values["AP"].tolist()
-    assert "added to the candidates of mine are in the training parts only" in found.to_terminal()
-    found.report(tmp_path)  # a query whose candidates were all added has an empty list
+    assert "added to the candidates of mine are in the training parts only" in result.to_terminal()
+    result.report(tmp_path)  # a query whose candidates were all added has an empty list
 
 
 def test_cross_validation_and_auto_measure_without_them():
     data, added = marked()
     left = without_added(data)
-    found = pk.cross_validate(data, pk.ByFeature(feature=0), ["AP"], folds=3)
-    assert np.mean(np.concatenate([e.values["AP"] for e in found.evaluations])) == pytest.approx(
+    result = pk.cross_validate(data, pk.ByFeature(feature=0), ["AP"], folds=3)
+    assert np.mean(np.concatenate([e.values["AP"] for e in result.evaluations])) == pytest.approx(
         pk.evaluate(left, left.X[:, 0], "AP").mean["AP"]
     )
     few = {"candidates": ["column:match_0"], "n_trials": 1, "n_folds": 4, "n_repeats": 1}

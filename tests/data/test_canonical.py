@@ -100,8 +100,8 @@ def test_preferences_and_subtopics_have_an_order_too(kind):
             subtopic_weight=by_subtopic[queries],
         )
         ordered = canonical_order(data)
-        found = ordered.preferences
-        return (found.winner, found.loser, found.margin, found.weight, ordered.subtopics, ordered.subtopic_weight)
+        result = ordered.preferences
+        return (result.winner, result.loser, result.margin, result.weight, ordered.subtopics, ordered.subtopic_weight)
 
     first = parts(np.arange(n), np.arange(len(pairs)))
     for _ in range(3):
@@ -139,7 +139,7 @@ def test_relations_decide_only_between_equal_rows():
     plain = canonical_order(RankingDataset.from_arrays(X, y, qid))
     pairs = Relation.from_pairs([(i, j) for i, j in rng.integers(0, 40, (200, 2)).tolist() if i // 10 == j // 10])
     for relations in ({"r": pairs}, {"r": pairs, "s": Relation.from_pairs([(0, 1)])}):
-        found = canonical_order(RankingDataset.from_arrays(X, y, qid, relations=relations))
-        np.testing.assert_array_equal(found.X, plain.X)
-        np.testing.assert_array_equal(found.y, plain.y)
-        np.testing.assert_array_equal(found.qids, plain.qids)
+        result = canonical_order(RankingDataset.from_arrays(X, y, qid, relations=relations))
+        np.testing.assert_array_equal(result.X, plain.X)
+        np.testing.assert_array_equal(result.y, plain.y)
+        np.testing.assert_array_equal(result.qids, plain.qids)

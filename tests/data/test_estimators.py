@@ -18,10 +18,10 @@ def test_every_ranker_receives_the_dataset(name):
 def test_the_queries_reach_a_ranker_whose_fit_extends_that_of_all(name):
     data = pk.datasets.make_ranking(n_queries=12, docs_per_query=6, n_features=3, random_state=0)
     ranker = pk.rankers()[name](base="LinearRegression")
-    found = fit(ranker, data.select(range(8)), data.select(range(8, 12)))
-    assert found.card_["data"]["queries"] == 8
+    result = fit(ranker, data.select(range(8)), data.select(range(8, 12)))
+    assert result.card_["data"]["queries"] == 8
     np.testing.assert_array_equal(
-        found.predict(data), ranker.fit(data.select(range(8)), eval_set=data.select(range(8, 12))).predict(data)
+        result.predict(data), ranker.fit(data.select(range(8)), eval_set=data.select(range(8, 12))).predict(data)
     )
 
 

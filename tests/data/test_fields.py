@@ -45,10 +45,10 @@ def test_selections_have_every_field(name):
     ordered = canonical_order(data)
     if name in NUMBERS:
         keys = [f"{q} {x}" for q, x in zip(data.qid, data.X, strict=True)]
-        found = dict(
+        result = dict(
             zip([f"{q} {x}" for q, x in zip(ordered.qid, ordered.X, strict=True)], per_row(ordered, name), strict=True)
         )
-        assert repr([found[key] for key in keys]) == repr(per_row(data, name))
+        assert repr([result[key] for key in keys]) == repr(per_row(data, name))
     else:
         assert getattr(ordered, name) is None  # names do not belong to the content
 

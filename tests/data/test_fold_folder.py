@@ -22,10 +22,10 @@ def test_folds_in_the_order_of_their_numbers_with_equal_features(tmp_path):
     for number in (10, 2, 1):
         _fold(tmp_path / f"Fold{number}", number)
     (tmp_path / "S1.txt").write_text("beside the folds")
-    found = read_folds(tmp_path)
-    assert [fold.train.qids.tolist() for fold in found] == [[10], [20], [100]]
-    assert [fold.valid.qids.tolist() for fold in found] == [[11], [21], [101]]
-    for fold, number in zip(found, (1, 2, 10), strict=True):  # each part names another feature, the test part the last
+    result = read_folds(tmp_path)
+    assert [fold.train.qids.tolist() for fold in result] == [[10], [20], [100]]
+    assert [fold.valid.qids.tolist() for fold in result] == [[11], [21], [101]]
+    for fold, number in zip(result, (1, 2, 10), strict=True):  # each part names another feature, the test part the last
         assert fold.train.n_features == fold.valid.n_features == fold.test.n_features == number + 2
         assert fold.train.X[0].tolist() == [0.0] * (number - 1) + [0.5, 0.0, 0.0]
 
@@ -35,8 +35,8 @@ def test_one_fold_other_names_compressed_without_validation(tmp_path):
     (tmp_path / "mine" / "vali.txt").unlink()
     (fold,) = read_folds(tmp_path / "mine")
     assert fold.valid is None and fold.train.qids.tolist() == [10] and fold.test.n_features == 3
-    found = pk.experiment([fold], "LinearRegression", "AP", search=None, n_jobs=1)
-    assert found.cells[0].values["AP"].tolist() == [1.0]  # the one document, which is relevant
+    result = pk.experiment([fold], "LinearRegression", "AP", search=None, n_jobs=1)
+    assert result.cells[0].values["AP"].tolist() == [1.0]  # the one document, which is relevant
 
 
 def test_errors_say_what_is_there(tmp_path):

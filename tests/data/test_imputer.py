@@ -46,21 +46,21 @@ def test_equals_the_imputer_of_scikit_learn(strategy, indicator):
 def test_sparse_tables_stay_sparse_and_their_zeros_are_values(strategy, indicator):
     X, _ = table()
     X[X > 0.5] = 0.0
-    found = Imputer(strategy, fill_value=2.0, add_indicator=indicator).fit_transform(csr_matrix(X))
+    result = Imputer(strategy, fill_value=2.0, add_indicator=indicator).fit_transform(csr_matrix(X))
     expected = Imputer(strategy, fill_value=2.0, add_indicator=indicator).fit_transform(X)
-    np.testing.assert_allclose(found.toarray(), expected, rtol=1e-12)
+    np.testing.assert_allclose(result.toarray(), expected, rtol=1e-12)
 
 
 def test_medians_of_queries():
     X, qid = table()
     X[qid == "q3", 0] = np.nan
-    found = Imputer("query-median").fit_transform(X, qid=qid)
+    result = Imputer("query-median").fit_transform(X, qid=qid)
     for q in np.unique(qid):
         rows = np.flatnonzero(qid == q)
         for j in range(4):
             known = X[rows, j][~np.isnan(X[rows, j])]
             fill = np.median(known) if known.size else np.nanmedian(X[:, j])
-            np.testing.assert_allclose(found[rows, j], np.where(np.isnan(X[rows, j]), fill, X[rows, j]))
+            np.testing.assert_allclose(result[rows, j], np.where(np.isnan(X[rows, j]), fill, X[rows, j]))
     with pytest.warns(PlackettWarning, match="no qid"):
         Imputer("query-median").fit_transform(X)
     with pytest.raises(DataError, match="sparse"):
@@ -74,14 +74,14 @@ def test_frames_and_datasets_give_the_same_and_keep_names():
     out = [*names, "missing a", "missing b", "missing d"]
     for frame in (pd.DataFrame(X.astype(np.float32), columns=names), pl.DataFrame(X.astype(np.float32), schema=names)):
         with_qid = frame.assign(qid=qid) if isinstance(frame, pd.DataFrame) else frame.with_columns(qid=pl.Series(qid))
-        found = Imputer("query-median", add_indicator=True).fit_transform(with_qid)
-        assert [name for name in found.columns if name != "qid"] == out and list(found["qid"]) == list(qid)
-        np.testing.assert_allclose(found[out].to_numpy(), expected, rtol=1e-6)
+        result = Imputer("query-median", add_indicator=True).fit_transform(with_qid)
+        assert [name for name in result.columns if name != "qid"] == out and list(result["qid"]) == list(qid)
+        np.testing.assert_allclose(result[out].to_numpy(), expected, rtol=1e-6)
     data = pk.RankingDataset.from_arrays(X, np.zeros(60), qid, feature_names=names)
     imputer = Imputer("query-median", add_indicator=True).fit(data)
-    found = imputer.transform(data)
-    assert found.feature_names == tuple(out) and imputer.get_feature_names_out().tolist() == out
-    np.testing.assert_allclose(data.to_input_order(found.X), expected, rtol=1e-6)
+    result = imputer.transform(data)
+    assert result.feature_names == tuple(out) and imputer.get_feature_names_out().tolist() == out
+    np.testing.assert_allclose(data.to_input_order(result.X), expected, rtol=1e-6)
 
 
 def test_features_of_a_dataset_are_found_by_name():
@@ -164,8 +164,8 @@ def test_damaged_numbers_are_refused(tmp_path, key, value):
     header = json.loads(metadata["ranker"])
     header["pipeline"][0]["fitted"][key] = value
     text = json.dumps(header)
-    words = {"kind": "model", "ranker": text, "digest": digest(text, arrays)}
-    _storage.write(tmp_path / "bad.plackett", arrays, words)
+    tokens = {"kind": "model", "ranker": text, "digest": digest(text, arrays)}
+    _storage.write(tmp_path / "bad.plackett", arrays, tokens)
     with pytest.raises(DataError, match="bad.plackett"):
         pk.load(tmp_path / "bad.plackett")
 
@@ -177,12 +177,12 @@ def test_in_an_experiment_the_ranker_is_tuned_and_stops_early():
         "plain": make_pipeline(Imputer("query-median"), pk.LinearRegression()),
         "trees": make_pipeline(Imputer("query-median"), pk.LambdaMART(n_estimators=5, min_child_samples=1)),
     }
-    found = pk.experiment(data, rankers, ["nDCG@5"], folds=3, n_trials=2, n_jobs=1)
-    assert not found.failures and found.trials.height == 12
-    cell = found.cell("trees", next(iter(found.folds["data"])))
+    result = pk.experiment(data, rankers, ["nDCG@5"], folds=3, n_trials=2, n_jobs=1)
+    assert not result.failures and result.trials.height == 12
+    cell = result.cell("trees", next(iter(result.folds["data"])))
     assert cell.history.size == 5 and cell.effort == "lambdamart__n_estimators"
     assert set(cell.trials[1].setting) <= {f"lambdamart__{name}" for name in pk.LambdaMART.search_space}
-    split = found.folds["data"][cell.fold]
+    split = result.folds["data"][cell.fold]
     model = cell.model()  # it was saved
     np.testing.assert_allclose(model.predict(split.test.replace(y=None)), cell.scores, rtol=1e-12)
     imputer = Imputer("query-median").fit(split.train)

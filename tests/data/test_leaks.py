@@ -33,9 +33,9 @@ def test_against_sets(seed):
     for n in rng.integers(1, 12, 2):
         X = rng.integers(0, 3, (n, 2)).astype(float)
         parts.append(RankingDataset.from_arrays(X, qid=rng.integers(0, 6, n)))
-    found = leaks(*parts)
-    assert (found.queries, found.lists, found.rows) == naive(*parts)
-    assert leaks(*(part.replace(X=sp.csr_array(part.X)) for part in parts)) == found
+    result = leaks(*parts)
+    assert (result.queries, result.lists, result.rows) == naive(*parts)
+    assert leaks(*(part.replace(X=sp.csr_array(part.X)) for part in parts)) == result
 
 
 def test_ids_of_different_kinds_and_other_features():

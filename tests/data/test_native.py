@@ -63,9 +63,9 @@ def test_damage_is_an_error_or_harmless(tmp_path, sparse):
     for trial in range(600):
         damaged = bytearray(raw if trial % 4 else raw[: rng.integers(len(raw))])
         start = 0 if trial % 3 else min(8 + int.from_bytes(raw[:8], "little"), len(damaged))  # often only the arrays
-        for place in rng.integers(start, max(len(damaged), start + 1), rng.integers(1, 5)):
-            if place < len(damaged):
-                damaged[place] = rng.choice([0, 1, 2, 255, rng.integers(256)])
+        for position in rng.integers(start, max(len(damaged), start + 1), rng.integers(1, 5)):
+            if position < len(damaged):
+                damaged[position] = rng.choice([0, 1, 2, 255, rng.integers(256)])
         path.write_bytes(damaged)
         try:
             with warnings.catch_warnings():

@@ -20,12 +20,12 @@ def random_runs(seed, n_runs=4, n_queries=5, n_docs=30):
 
 
 def loop_pool(runs, depth):
-    found = {}
+    result = {}
     for run in runs:
         for qid, scores in run.items():
             for docid in sorted(scores, key=lambda d: (scores[d], d), reverse=True)[:depth]:
-                found[qid, docid] = found.get((qid, docid), 0) + 1
-    return found
+                result[qid, docid] = result.get((qid, docid), 0) + 1
+    return result
 
 
 def as_dict(frame):

@@ -214,8 +214,8 @@ def test_features_as_large_as_numbers_go(method):
     small[3, 1] = np.nan
     qid = np.repeat([0, 1, 2], 4)
     expected = QueryNormalizer(method).fit_transform(small, qid=qid)
-    found = QueryNormalizer(method).fit_transform(small * 2.0**1023, qid=qid)
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    result = QueryNormalizer(method).fit_transform(small * 2.0**1023, qid=qid)
+    np.testing.assert_allclose(result, expected, rtol=1e-12)
     if method == "sum":
         sparse = QueryNormalizer(method).fit_transform(csr_matrix(small * 2.0**1023), qid=qid)
         np.testing.assert_allclose(sparse.toarray(), expected, rtol=1e-12)

@@ -34,10 +34,10 @@ def pairs_of(relation):
     return {(int(i), int(j)): w for (i, j), w in zip(relation.to_pairs(), relation.weights, strict=True)}
 
 
-def agree(found, expected):
-    assert found.keys() == expected.keys()
+def agree(result, expected):
+    assert result.keys() == expected.keys()
     for pair, value in expected.items():
-        assert found[pair] == pytest.approx(value, abs=1e-5)
+        assert result[pair] == pytest.approx(value, abs=1e-5)
 
 
 @pytest.mark.parametrize("k", [1, 3, None])
@@ -92,10 +92,10 @@ def test_groups_follow_their_documents():
     data = data.replace(relations={"brand": hyperedges(data, ["x", "y", "x", "y", "x", None, "x"])})
 
     def groups(of):
-        found = {}
+        result = {}
         for row, label in of.relations["brand"].to_pairs():
-            found.setdefault(int(label), set()).add(of.docids[row])
-        return sorted(map(sorted, found.values()))
+            result.setdefault(int(label), set()).add(of.docids[row])
+        return sorted(map(sorted, result.values()))
 
     assert groups(data) == [["a", "c"], ["b", "d"], ["e", "g"]]
     assert groups(data.select([1])) == [["e", "g"]]

@@ -59,14 +59,14 @@ def test_canonical_order_moves_them_along():
 
 def test_canonical_order_tells_equal_rows_apart_by_their_relations():
     """Four equal documents on a path a → b → c → d: whatever their order, the same graph comes out."""
-    rng, found = np.random.default_rng(1), set()
+    rng, result = np.random.default_rng(1), set()
     for _ in range(20):
         order = rng.permutation(4)
         path = np.zeros((4, 4))
         path[order[:-1], order[1:]] = [1.0, 2.0, 3.0]
         data = RankingDataset.from_arrays(np.ones((4, 1)), np.zeros(4), relations={"link": path})
-        found.add(canonical_order(data).relations["link"].matrix(4).toarray().tobytes())
-    assert len(found) == 1
+        result.add(canonical_order(data).relations["link"].matrix(4).toarray().tobytes())
+    assert len(result) == 1
 
 
 def test_the_native_file_keeps_them(tmp_path):

@@ -27,9 +27,9 @@ def text(tmp_path):
 
 @pytest.mark.parametrize("chunk", [1, 5_000, 1 << 26])
 def test_streamed_files_are_the_same(text, tmp_path, chunk):
-    found = letor_to_native(text, tmp_path / "a.plackett", chunk_bytes=chunk)
-    assert_same(found, pk.read_letor(text))
-    assert mapped.is_mapped(found.X)
+    result = letor_to_native(text, tmp_path / "a.plackett", chunk_bytes=chunk)
+    assert_same(result, pk.read_letor(text))
+    assert mapped.is_mapped(result.X)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.plackett", "a.txt"]
 
 
@@ -60,8 +60,8 @@ def table(n_queries=30):
 def test_tables_in_parts(tmp_path, suffix, rows, monkeypatch):
     monkeypatch.setattr(table_chunks, "_BLOCK", 50 * rows)
     pk.write(table(), tmp_path / f"a.{suffix}")
-    found = table_to_native(tmp_path / f"a.{suffix}", tmp_path / "a.plackett", chunk_rows=rows)
-    assert_same(found, pk.read(tmp_path / f"a.{suffix}"))
+    result = table_to_native(tmp_path / f"a.{suffix}", tmp_path / "a.plackett", chunk_rows=rows)
+    assert_same(result, pk.read(tmp_path / f"a.{suffix}"))
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["a.plackett", f"a.{suffix}"])
 
 
@@ -72,9 +72,9 @@ def test_ids_that_become_text_and_words_for_missing_values(tmp_path, monkeypatch
     path = tmp_path / "a.csv"
     path.write_text("\n".join(lines) + "\n")
     monkeypatch.setattr(table_chunks, "_BLOCK", 40)
-    found = table_to_native(path, tmp_path / "a.plackett", chunk_rows=10)
-    assert_same(found, pk.read(path))
-    assert found.docids[-1] == "08" and found.qids[-1] == "x1"
+    result = table_to_native(path, tmp_path / "a.plackett", chunk_rows=10)
+    assert_same(result, pk.read(path))
+    assert result.docids[-1] == "08" and result.qids[-1] == "x1"
 
 
 COLUMNS = {
@@ -111,9 +111,9 @@ def test_line_breaks_in_quotes(tmp_path, monkeypatch, block):
     path = tmp_path / "a.csv"
     path.write_text('qid,docid,label,x\na,"d\n1",1,2\na,"d, ""2""",0,3\nb,"\n\n",1,4\n')
     monkeypatch.setattr(table_chunks, "_BLOCK", block)
-    found = table_to_native(path, tmp_path / "a.plackett", chunk_rows=1)
-    assert_same(found, pk.read(path))
-    assert found.docids.tolist() == ["d\n1", 'd, "2"', "\n\n"]
+    result = table_to_native(path, tmp_path / "a.plackett", chunk_rows=1)
+    assert_same(result, pk.read(path))
+    assert result.docids.tolist() == ["d\n1", 'd, "2"', "\n\n"]
 
 
 @pytest.mark.parametrize(
@@ -150,12 +150,12 @@ def test_rows_of_a_mapped_table_are_copied_to_the_disk(text, tmp_path, monkeypat
     rows = np.random.default_rng(0).permutation(400)
     for least in (1, 1 << 30):
         monkeypatch.setattr(mapped, "_LEAST_BYTES", least)
-        found = mapped.take_rows(data.X, rows)
-        assert np.array_equal(found, data.X[rows]) and mapped.is_mapped(found) == (least == 1)
+        result = mapped.take_rows(data.X, rows)
+        assert np.array_equal(result, data.X[rows]) and mapped.is_mapped(result) == (least == 1)
     monkeypatch.setattr(mapped, "_LEAST_BYTES", 1)
     monkeypatch.setattr(mapped.os, "posix_fallocate", lambda *_: (_ for _ in ()).throw(OSError("no room")))
-    found = mapped.take_rows(data.X, rows)
-    assert np.array_equal(found, data.X[rows]) and not mapped.is_mapped(found)
+    result = mapped.take_rows(data.X, rows)
+    assert np.array_equal(result, data.X[rows]) and not mapped.is_mapped(result)
     mapped.release_memory()
 
 

@@ -125,17 +125,17 @@ def test_sparse_on_request(tmp_path, suffix):
     X = np.array([[0.0, 2.0, np.nan], [0.0, 0.0, 0.5], [1.0, 0.0, 0.0]], np.float32)
     data = RankingDataset.from_arrays(sp.csr_matrix(X), [0, 1, 1], qid=[1, 1, 2])
     files.write(data, tmp_path / f"a{suffix}")
-    found = files.read(tmp_path / f"a{suffix}", sparse=True)
-    assert sp.issparse(found.X) and found.X.nnz == 4
-    np.testing.assert_array_equal(found.X.toarray(), X)
+    result = files.read(tmp_path / f"a{suffix}", sparse=True)
+    assert sp.issparse(result.X) and result.X.nnz == 4
+    np.testing.assert_array_equal(result.X.toarray(), X)
     assert isinstance(files.read(tmp_path / f"a{suffix}").X, np.ndarray)
 
 
 def test_data_keep_texts_that_look_like_formulas(tmp_path):
     data = RankingDataset.from_arrays([[1.0]], [0], qid=["=1+1"], docids=['=HYPERLINK("x")'])
     files.write(data, tmp_path / "a.csv")
-    found = files.read(tmp_path / "a.csv")
-    assert (found.qids.tolist(), found.docids.tolist()) == (["=1+1"], ['=HYPERLINK("x")'])
+    result = files.read(tmp_path / "a.csv")
+    assert (result.qids.tolist(), result.docids.tolist()) == (["=1+1"], ['=HYPERLINK("x")'])
 
 
 @pytest.mark.parametrize(

@@ -30,9 +30,9 @@ def naive(X, y, qid, encoder):
             judged = (qid == q) & (y >= 0)
             t[qid == q] -= y[judged].mean() if judged.any() else 0.0
     for _ in range(encoder.n_permutations):
-        place = dict(zip(names, rng.permutation(len(names)), strict=True))
+        position = dict(zip(names, rng.permutation(len(names)), strict=True))
         for i in range(len(y)):
-            before = [j for j in range(len(y)) if place[qid[j]] < place[qid[i]] and y[j] >= 0]
+            before = [j for j in range(len(y)) if position[qid[j]] < position[qid[i]] and y[j] >= 0]
             prior = 0.0 if encoder.relative or not before else np.mean([y[j] for j in before])
             same = [t[j] for j in before if X[j, 0] == X[i, 0] or (np.isnan(X[j, 0]) and np.isnan(X[i, 0]))]
             out[i] += (encoder.smoothing * prior + sum(same)) / (encoder.smoothing + len(same))
@@ -43,14 +43,14 @@ def naive(X, y, qid, encoder):
 def test_definition(relative):
     X, y, qid = task()
     encoder = OrderedTargetEncoder([0], smoothing=3.0, relative=relative, n_permutations=2, random_state=5)
-    found = encoder.fit_transform(X, y, qid=qid)
-    np.testing.assert_allclose(found[:, 0], naive(X, y, qid, encoder), atol=1e-12)
-    np.testing.assert_array_equal(found[:, 1], X[:, 1])
+    result = encoder.fit_transform(X, y, qid=qid)
+    np.testing.assert_allclose(result[:, 0], naive(X, y, qid, encoder), atol=1e-12)
+    np.testing.assert_array_equal(result[:, 1], X[:, 1])
     # rows in another order, and as a dataset
     rows = np.random.default_rng(1).permutation(len(y))
-    np.testing.assert_allclose(encoder.fit_transform(X[rows], y[rows], qid=qid[rows]), found[rows])
+    np.testing.assert_allclose(encoder.fit_transform(X[rows], y[rows], qid=qid[rows]), result[rows])
     data = pk.RankingDataset.from_arrays(X, y, qid)
-    np.testing.assert_allclose(encoder.fit_transform(data).X, data.from_input_order(found), atol=1e-6)
+    np.testing.assert_allclose(encoder.fit_transform(data).X, data.from_input_order(result), atol=1e-6)
 
 
 @pytest.mark.parametrize("relative", [True, False])
@@ -84,12 +84,12 @@ def test_labels_cannot_be_read_off_categories_of_one_document():
 def test_new_documents():
     X, y, qid = task()
     encoder = OrderedTargetEncoder([0], relative=False, smoothing=2.0).fit(X, y, qid=qid)
-    found = encoder.transform(np.array([[3.0, 0.5], [np.nan, 0.0], [99.0, 1.0]]))
+    result = encoder.transform(np.array([[3.0, 0.5], [np.nan, 0.0], [99.0, 1.0]]))
     prior = y[y >= 0].mean()
-    for value, got in ((X[:, 0] == 3.0, found[0, 0]), (np.isnan(X[:, 0]), found[1, 0])):
+    for value, got in ((X[:, 0] == 3.0, result[0, 0]), (np.isnan(X[:, 0]), result[1, 0])):
         t = y[value & (y >= 0)]
         assert got == pytest.approx((t.sum() + 2 * prior) / (t.size + 2))
-    assert found[2, 0] == pytest.approx(prior) and found[:, 1].tolist() == [0.5, 0.0, 1.0]
+    assert result[2, 0] == pytest.approx(prior) and result[:, 1].tolist() == [0.5, 0.0, 1.0]
 
 
 def test_it_helps_a_ranker_and_is_saved_with_it(tmp_path):
@@ -118,13 +118,13 @@ def test_it_helps_a_ranker_and_is_saved_with_it(tmp_path):
 
 def test_refusals():
     X, y, qid = task()
-    for words, match in (
+    for parameters, match in (
         ({"features": [5]}, "no feature 5"),
         ({"smoothing": 0.0}, "smoothing=0"),
         ({"n_permutations": 0}, "n_permutations=0"),
     ):
         with pytest.raises(DataError, match=match):
-            OrderedTargetEncoder(**words).fit(X, y, qid=qid)
+            OrderedTargetEncoder(**parameters).fit(X, y, qid=qid)
     with pytest.raises(DataError, match="need y= and qid="):
         OrderedTargetEncoder().fit(X, y)
     with pytest.raises(DataError, match="expecting 2"):

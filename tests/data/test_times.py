@@ -189,7 +189,7 @@ def test_experiments_take_the_split():
         pk.experiment(given, ["LinearRegression"], ["nDCG@10"], folds=folds, search=None, n_jobs=1)
         for given, folds in ((data, "time"), (pk.split_by_time(data), 5))
     ]
-    folds = [found.folds["data"][1] for found in both]
+    folds = [result.folds["data"][1] for result in both]
     assert [fold.test.qids.tolist() for fold in folds] == [folds[0].test.qids.tolist()] * 2
     assert folds[0].train.query_time.max() < folds[0].test.query_time.min()
     with pytest.raises((DataError, TypeError), match="a number of parts, 'time', or a splitter"):

@@ -71,10 +71,10 @@ def test_against_loops(qrels, run, complete):
     data = joined.data
     expected = []
     for qid, judged in qrels.items():
-        found = run.get(qid, {})
-        if not (found or complete):
+        result = run.get(qid, {})
+        if not (result or complete):
             continue
-        expected += [(qid, d, judged.get(d, -2), score, True) for d, score in found.items()]
-        expected += [(qid, d, label, -np.inf, False) for d, label in judged.items() if d not in found]
+        expected += [(qid, d, judged.get(d, -2), score, True) for d, score in result.items()]
+        expected += [(qid, d, label, -np.inf, False) for d, label in judged.items() if d not in result]
     columns = (data.qid, data.docids, data.y, joined.scores, joined.retrieved)
     assert list(zip(*(column.tolist() for column in columns), strict=True)) == expected

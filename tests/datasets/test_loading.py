@@ -107,8 +107,8 @@ def test_available(tmp_path):
     (tmp_path / "MQ2008").mkdir()
     frame = available(tmp_path)
     assert frame["name"].to_list() == list(DATASETS)
-    found = frame.filter(frame["folder"].is_not_null())
-    assert found["name"].to_list() == ["mq2008"]
+    result = frame.filter(frame["folder"].is_not_null())
+    assert result["name"].to_list() == ["mq2008"]
 
 
 @pytest.mark.golden

@@ -22,13 +22,13 @@ def docs():
 def test_documents_are_those_of_the_interpreter(docs):
     import json.decoder
 
-    found = {document.id: document for document in docs.documents}
-    assert len(found) > 4000 and list(found) == sorted(found)
-    assert found["json.dumps"].fields["signature"].startswith("(obj, *, skipkeys=False")
-    assert found["json.decoder.JSONDecoder.decode"].fields["parent"] == "json.decoder.JSONDecoder"
-    assert docs.parents["json.dumps"] == "json" and "os.path.join" in found
+    result = {document.id: document for document in docs.documents}
+    assert len(result) > 4000 and list(result) == sorted(result)
+    assert result["json.dumps"].fields["signature"].startswith("(obj, *, skipkeys=False")
+    assert result["json.decoder.JSONDecoder.decode"].fields["parent"] == "json.decoder.JSONDecoder"
+    assert docs.parents["json.dumps"] == "json" and "os.path.join" in result
     assert not any(re.search(r" at 0x[0-9a-f]{6}", d.fields["signature"] + d.fields["text"]) for d in docs.documents)
-    ids = set(found)
+    ids = set(result)
     assert all(link.target in ids and link.target != d.id for d in docs.documents for link in d.links)
     full = {d.id: d for d in pk.datasets.load("pydocs", variant="judged").documents}
     assert full["json.loads"].fields["text"].split() == json.loads.__doc__.split()
@@ -44,7 +44,7 @@ def test_same_interpreter_gives_the_same_documents(docs):
 
 def test_words_of_a_query_are_out_of_the_document_they_came_from(docs):
     records = {record["id"]: record for record in _records(sys.version_info[:3])}
-    found = {document.id: document for document in docs.documents}
+    result = {document.id: document for document in docs.documents}
     assert len(docs.queries) == 400
     for qid, text in docs.queries.items():
         sources = [docid for docid, grade in docs.judgements[qid].items() if grade == 3]
@@ -52,7 +52,7 @@ def test_words_of_a_query_are_out_of_the_document_they_came_from(docs):
         for docid in sources:
             sentence = summary(records[docid]["text"])
             assert set(text.split()) <= set(words(sentence))  # written with this sentence …
-            assert sentence not in " ".join(found[docid].fields["text"].split())  # … which is not there any more
+            assert sentence not in " ".join(result[docid].fields["text"].split())  # … which is not there any more
         assert len(text.split()) >= 3
 
 
@@ -77,11 +77,11 @@ def test_grades_follow_the_rule(docs):
 
 
 def test_judged_queries_name_documents_that_exist():
-    found = pk.datasets.load("pydocs", variant="judged")
-    ids = {document.id for document in found.documents}
-    assert len(found.queries) == 40 and set(found.judgements) == set(found.queries)
-    assert {docid for own in found.judgements.values() for docid in own} <= ids
-    assert all(max(own.values()) == 3 for own in found.judgements.values())
+    result = pk.datasets.load("pydocs", variant="judged")
+    ids = {document.id for document in result.documents}
+    assert len(result.queries) == 40 and set(result.judgements) == set(result.queries)
+    assert {docid for own in result.judgements.values() for docid in own} <= ids
+    assert all(max(own.values()) == 3 for own in result.judgements.values())
 
 
 def test_second_rater_agrees_with_the_first_as_documented():

@@ -23,13 +23,13 @@ def mono(f, d, _, every, rows):
 
 
 def test_known_violations():
-    found = {check.__name__: check_axioms(check, n_instances=60) for check in (max_sum, max_min, mono)}
-    broken = {name: {axiom for axiom, violation in axioms.items() if violation} for name, axioms in found.items()}
+    result = {check.__name__: check_axioms(check, n_instances=60) for check in (max_sum, max_min, mono)}
+    broken = {name: {axiom for axiom, violation in axioms.items() if violation} for name, axioms in result.items()}
     assert broken["max_sum"] == {"stability"}
     assert broken["max_min"] >= {"stability", "consistency", "monotonicity"}
     assert "stability" not in broken["mono"]
     assert "independence" in broken["mono"]
-    assert 0.0 < found["max_sum"]["stability"].share < 0.4
+    assert 0.0 < result["max_sum"]["stability"].share < 0.4
 
 
 def test_mono_objective_is_not_consistent():
@@ -51,11 +51,11 @@ def test_satisfaction_is_not_stable():
 
 
 def test_an_objective_that_ignores_relevance_or_distance_is_found():
-    found = check_axioms(lambda f, d, *_: d.sum(), n_instances=5)
-    assert found["strength of relevance"].share == 1.0
-    found = check_axioms(lambda f, d, *_: f.sum(), n_instances=5)
-    assert found["strength of similarity"] is not None
-    assert found["strength of relevance"] is None
+    result = check_axioms(lambda f, d, *_: d.sum(), n_instances=5)
+    assert result["strength of relevance"].share == 1.0
+    result = check_axioms(lambda f, d, *_: f.sum(), n_instances=5)
+    assert result["strength of similarity"] is not None
+    assert result["strength of relevance"] is None
 
 
 def test_bad_parameters():

@@ -22,13 +22,13 @@ def order(run, qid):
 
 
 def test_similarities_and_vectors_say_the_same():
-    found = diversify(RUN, "MMR", similarity=ALIKE, trade_off=0.5)
-    assert order(found, "q1") == ["a", "c", "b"]
-    assert order(found, "2") == ["x", "y"]
+    result = diversify(RUN, "MMR", similarity=ALIKE, trade_off=0.5)
+    assert order(result, "q1") == ["a", "c", "b"]
+    assert order(result, "2") == ["x", "y"]
     vectors = pk.RankingDataset.from_arrays(
         [[1, 0], [1, 0], [0, 1], [1, 0], [0, 1]], None, ["q1", "q1", "q1", "2", "2"], docids=["a", "b", "c", "x", "y"]
     )
-    assert diversify(RUN, "MMR", vectors=vectors, trade_off=0.5).equals(found)
+    assert diversify(RUN, "MMR", vectors=vectors, trade_off=0.5).equals(result)
 
 
 @pytest.mark.parametrize(
@@ -36,18 +36,18 @@ def test_similarities_and_vectors_say_the_same():
 )
 def test_similarities_from_the_files_of_relations(tmp_path, text):
     (tmp_path / "alike.csv").write_text(text)
-    found = diversify(RUN, "MMR", similarity=tmp_path / "alike.csv", trade_off=0.5)
-    assert order(found, "q1") == ["a", "c", "b"]
+    result = diversify(RUN, "MMR", similarity=tmp_path / "alike.csv", trade_off=0.5)
+    assert order(result, "q1") == ["a", "c", "b"]
     (tmp_path / "alike.csv").write_text("q1 a b 1\n\nq1 a b 1\n")
     with pytest.raises(DataError, match=r"alike\.csv, line 3: qid 'q1', docid 'a', other 'b' occurs a second time"):
         diversify(RUN, "MMR", similarity=tmp_path / "alike.csv")
 
 
 def test_vectors_are_found_by_document_alone():
-    found = diversify(RUN, "MMR", similarity=ALIKE, trade_off=0.5)
+    result = diversify(RUN, "MMR", similarity=ALIKE, trade_off=0.5)
     names = list("abcxy")
     vectors = pk.RankingDataset.from_arrays([[1, 0], [1, 0], [0, 1], [1, 0], [0, 1]], None, names, docids=names)
-    assert diversify(RUN, "MMR", vectors=vectors, trade_off=0.5).equals(found)
+    assert diversify(RUN, "MMR", vectors=vectors, trade_off=0.5).equals(result)
 
 
 def test_command_line_with_vectors_without_queries(tmp_path):
@@ -62,9 +62,9 @@ def test_command_line_with_vectors_without_queries(tmp_path):
 
 def test_aspects_may_differ_in_number_between_queries():
     aspects = [("q1", "one", "a", 0.9), ("q1", "one", "b", 0.9), ("q1", "two", "c", 0.9), ("2", "only", "y", 1.0)]
-    found = diversify(RUN, "IASelect", aspects=aspects, relevance="none")
-    assert order(found, "q1") == ["a", "c", "b"]
-    assert order(found, "2") == ["y", "x"]
+    result = diversify(RUN, "IASelect", aspects=aspects, relevance="none")
+    assert order(result, "q1") == ["a", "c", "b"]
+    assert order(result, "2") == ["y", "x"]
 
 
 @pytest.mark.parametrize(

@@ -18,36 +18,36 @@ def case():
 
 def test_counts_equal_sets_of_documents(case):
     data, old, new = case
-    found = pk.churn(old, new, data, k=5)
-    for row in found.per_query.to_dicts():
+    result = pk.churn(old, new, data, k=5)
+    for row in result.per_query.to_dicts():
         q = list(data.qids).index(row["qid"])
         a, b = data.offsets[q : q + 2]
         tops = [[int(i) for i in a + np.argsort(-each[a:b])[:5]] for each in (old, new)]
         assert row["replaced"] == len(set(tops[0]) - set(tops[1]))
-        assert row["moved"] == sum(i in tops[1] and tops[1].index(i) != place for place, i in enumerate(tops[0]))
+        assert row["moved"] == sum(i in tops[1] and tops[1].index(i) != position for position, i in enumerate(tops[0]))
         assert row["first_changes"] == (tops[0][0] != tops[1][0])
-        example = found.example(row["qid"])
+        example = result.example(row["qid"])
         assert set(example["docid"]) == {str(data.docids[i]) for i in {*tops[0], *tops[1]}}
     values = [pk.evaluate(data, each, "nDCG@10").mean["nDCG@10"] for each in (old, new)]
-    assert found.mean["old"] == pytest.approx(values[0]) and found.mean["new"] == pytest.approx(values[1])
-    assert found.per_query["replaced"].to_list() == sorted(found.per_query["replaced"], reverse=True)
+    assert result.mean["old"] == pytest.approx(values[0]) and result.mean["new"] == pytest.approx(values[1])
+    assert result.per_query["replaced"].to_list() == sorted(result.per_query["replaced"], reverse=True)
 
 
 def test_the_same_ranking_changes_nothing(case):
     data, old, _ = case
-    found = pk.churn(old, 3 * old + 1, data)
-    assert found.mean["replaced"] == found.mean["moved"] == found.mean["difference"] == 0
-    assert found.mean["unchanged"] == 1.0
-    assert "100% of the queries stay" in found.to_markdown()
+    result = pk.churn(old, 3 * old + 1, data)
+    assert result.mean["replaced"] == result.mean["moved"] == result.mean["difference"] == 0
+    assert result.mean["unchanged"] == 1.0
+    assert "100% of the queries stay" in result.to_markdown()
 
 
 def test_rankers_and_data_without_labels():
     data = pk.datasets.make_ranking(6, 12, 3, random_state=0)
     rankers = [pk.LinearRegression().fit(data), pk.ListNet().fit(data)]
-    found = pk.churn(*rankers, data.replace(y=None), k=3)
-    assert "label" not in found.documents.columns and "old" not in found.per_query.columns
+    result = pk.churn(*rankers, data.replace(y=None), k=3)
+    assert "label" not in result.documents.columns and "old" not in result.per_query.columns
     scores = [ranker.predict(data) for ranker in rankers]
-    assert found.per_query.equals(pk.churn(*scores, data.replace(y=None), k=3).per_query)
+    assert result.per_query.equals(pk.churn(*scores, data.replace(y=None), k=3).per_query)
 
 
 def test_wrong_requests(case):

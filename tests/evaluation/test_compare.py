@@ -37,8 +37,8 @@ def result(case):
 
 def columns(case, measure):
     qid, y, scores = case
-    found = {name: pk.evaluate(y, s, [measure], qid=qid) for name, s in scores.items()}
-    return {name: evaluation.values[str(measure)][np.argsort(evaluation.qids)] for name, evaluation in found.items()}
+    actual = {name: pk.evaluate(y, s, [measure], qid=qid) for name, s in scores.items()}
+    return {name: evaluation.values[str(measure)][np.argsort(evaluation.qids)] for name, evaluation in actual.items()}
 
 
 def test_table(case, result):
@@ -92,21 +92,21 @@ def test_dataset_in_grouped_order(case, result):
 
 def test_baseline(case):
     qid, y, scores = case
-    found = compare(y, scores, "nDCG", qid=qid, baseline="s1", test="t", correction=None)
-    assert list(zip(found.pairs["a"], found.pairs["b"], strict=True)) == [("s0", "s1"), ("s2", "s1")]
+    actual = compare(y, scores, "nDCG", qid=qid, baseline="s1", test="t", correction=None)
+    assert list(zip(actual.pairs["a"], actual.pairs["b"], strict=True)) == [("s0", "s1"), ("s2", "s1")]
     values = columns(case, nDCG)
-    for row in found.pairs.iter_rows(named=True):
+    for row in actual.pairs.iter_rows(named=True):
         expected = stats.ttest_rel(values[row["a"]], values["s1"]).pvalue
         assert row["p"] == pytest.approx(expected) and row["p_corrected"] == row["p"]
-    assert "Compared with s1 only" in found.to_markdown()
+    assert "Compared with s1 only" in actual.to_markdown()
 
 
 def test_tukey_is_not_corrected_again(case):
     qid, y, scores = case
-    found = compare(y, scores, "nDCG", qid=qid, test="tukey", correction="bonferroni")
+    actual = compare(y, scores, "nDCG", qid=qid, test="tukey", correction="bonferroni")
     p = tukey(np.column_stack(list(columns(case, nDCG).values()))).pvalue
-    assert found.pairs["p_corrected"].to_list() == found.pairs["p"].to_list() == [p[0, 1], p[0, 2], p[1, 2]]
-    assert found.correction == "none"
+    assert actual.pairs["p_corrected"].to_list() == actual.pairs["p"].to_list() == [p[0, 1], p[0, 2], p[1, 2]]
+    assert actual.correction == "none"
 
 
 def test_users_own_test(case):
@@ -121,27 +121,27 @@ def test_users_own_test(case):
 
 def test_a_measure_whose_small_values_are_better(case):
     qid, y, scores = case
-    found = compare(y, scores, "ARP", qid=qid)
-    best = found.table.filter(pl.col("best"))["system"].to_list()
-    assert best == ["s0"] and found.means["ARP"].min() == found.means["ARP"][0]
-    first = found.pairs.row(0, named=True)
+    actual = compare(y, scores, "ARP", qid=qid)
+    best = actual.table.filter(pl.col("best"))["system"].to_list()
+    assert best == ["s0"] and actual.means["ARP"].min() == actual.means["ARP"][0]
+    first = actual.pairs.row(0, named=True)
     assert first["difference"] < 0 < first["wins"] - first["losses"]
     assert first["better"] == "s0" and first["reward"] > first["risk"]
 
 
 def test_skipped_queries_are_left_out_for_all():
     y, qid = [1, 0, 0, 0, 1, 0], ["a", "a", "b", "b", "c", "c"]
-    found = compare(y, {"x": [2, 1, 2, 1, 2, 1], "y": [1, 2, 1, 2, 2, 1]}, 'nDCG(empty="skip")', qid=qid)
-    assert found.pairs.select("wins", "ties", "losses").row(0) == (1, 1, 0)
-    assert found.means.row(0)[1] == 1.0
+    actual = compare(y, {"x": [2, 1, 2, 1, 2, 1], "y": [1, 2, 1, 2, 2, 1]}, 'nDCG(empty="skip")', qid=qid)
+    assert actual.pairs.select("wins", "ties", "losses").row(0) == (1, 1, 0)
+    assert actual.means.row(0)[1] == 1.0
 
 
 def test_equal_systems(case):
     qid, y, scores = case
-    found = compare(y, {"a": scores["s0"], "b": scores["s0"]}, "nDCG", qid=qid)
-    row = found.pairs.row(0, named=True)
+    actual = compare(y, {"a": scores["s0"], "b": scores["s0"]}, "nDCG", qid=qid)
+    row = actual.pairs.row(0, named=True)
     assert row["p"] == 1.0 and not row["significant"] and row["better"] is None and row["cohens_dz"] == 0
-    assert found.table["best"].to_list() == [True, True]
+    assert actual.table["best"].to_list() == [True, True]
 
 
 def test_evaluations_are_aligned_by_query(case, result):
@@ -151,9 +151,9 @@ def test_evaluations_are_aligned_by_query(case, result):
         name: pk.evaluate(y[order], s[order], ["nDCG@5", "nDCG(empty='skip')"], qid=qid[order])
         for (name, s), order in zip(scores.items(), [slice(None), reverse, slice(None)], strict=True)
     }
-    found = compare_evaluations(evaluations)
-    assert found.pairs.equals(result.pairs) and found.table.equals(result.table)
-    assert found.qids.tolist() == sorted(set(qid.tolist()))
+    actual = compare_evaluations(evaluations)
+    assert actual.pairs.equals(result.pairs) and actual.table.equals(result.table)
+    assert actual.qids.tolist() == sorted(set(qid.tolist()))
 
 
 def test_errors_name_what_is_wrong(case):
@@ -191,14 +191,14 @@ def test_runs(tmp_path):
     del runs["bad"]["q4"]  # counts as nothing retrieved, with trec_eval's rules too
     file = tmp_path / "good.run"
     file.write_text("".join(f"{q} Q0 {d} 0 {s} x\n" for q, docs in runs["good"].items() for d, s in docs.items()))
-    found = compare_runs(qrels, runs | {"good": file}, ["nDCG@3", "AP"], preset="trec", test="student")
+    actual = compare_runs(qrels, runs | {"good": file}, ["nDCG@3", "AP"], preset="trec", test="student")
     for measure in ("nDCG@3", "AP"):
         values = [evaluate_run(qrels, run, [measure], preset="trec", complete=True).per_query for run in runs.values()]
-        assert found.qids.tolist() == values[0]["qid"].to_list() == values[1]["qid"].to_list()
+        assert actual.qids.tolist() == values[0]["qid"].to_list() == values[1]["qid"].to_list()
         p = stats.ttest_rel(values[0][measure], values[1][measure]).pvalue
-        row = found.pairs.filter(pl.col("measure") == measure)
+        row = actual.pairs.filter(pl.col("measure") == measure)
         assert row["p"].item() == pytest.approx(p)
-    assert found.values["AP"][found.qids.tolist().index("q4"), 1] == 0.0
+    assert actual.values["AP"][actual.qids.tolist().index("q4"), 1] == 0.0
 
 
 # ------------------------------------------------------------------------------------------------------ renderings
@@ -256,17 +256,17 @@ def test_csv_and_json(small, tmp_path):
 
 def test_letters_go_on_after_z():
     y, qid = np.tile([1, 0], 4), np.repeat(np.arange(4), 2)
-    found = compare(y, {f"s{i}": np.tile([2, 1], 4) for i in range(30)}, "nDCG", qid=qid, test="sign", interval="t")
-    assert list(found.letters.values())[24:29] == ["y", "z", "aa", "ab", "ac"]
+    actual = compare(y, {f"s{i}": np.tile([2, 1], 4) for i in range(30)}, "nDCG", qid=qid, test="sign", interval="t")
+    assert list(actual.letters.values())[24:29] == ["y", "z", "aa", "ab", "ac"]
 
 
 def test_an_evaluation_renders_too():
-    found = pk.evaluate([1, 0, 0, 1], [2, 1, 2, 1], ["nDCG", "P@1"], qid=["a", "a", "b", "b"])
-    assert [line.split("|")[1:3] for line in found.to_markdown(digits=2).splitlines()[2:4]] == [
+    actual = pk.evaluate([1, 0, 0, 1], [2, 1, 2, 1], ["nDCG", "P@1"], qid=["a", "a", "b", "b"])
+    assert [line.split("|")[1:3] for line in actual.to_markdown(digits=2).splitlines()[2:4]] == [
         [" nDCG    ", " 0.82 "],
         [" P@1     ", " 0.50 "],
     ]
-    assert found.to_csv().splitlines()[2].endswith("0.0") and json.loads(found.to_json())["mean"] == found.mean
+    assert actual.to_csv().splitlines()[2].endswith("0.0") and json.loads(actual.to_json())["mean"] == actual.mean
 
 
 def test_labels_without_an_irrelevant_grade_are_noticed():
@@ -275,8 +275,10 @@ def test_labels_without_an_irrelevant_grade_are_noticed():
     qid = np.repeat(np.arange(20), 5)
     labels, a, b = rng.integers(1, 4, 100), rng.random(100), rng.random(100)
     with pytest.warns(pk.PlackettWarning, match=r"AP has the same value .*no label is below 1.*AP\(rel=2\)"):
-        found = pk.evaluate(labels, a, ["AP", "nDCG", "AP(rel=2)"], qid=qid)
-    assert found.mean["AP"] == 1.0 and found.doubts.keys() == {"AP"} and "Beware: AP has the same value" in str(found)
+        actual = pk.evaluate(labels, a, ["AP", "nDCG", "AP(rel=2)"], qid=qid)
+    assert (
+        actual.mean["AP"] == 1.0 and actual.doubts.keys() == {"AP"} and "Beware: AP has the same value" in str(actual)
+    )
     with pytest.warns(pk.PlackettWarning, match="every document counts as relevant"):
         result = pk.compare(labels, {"a": a, "b": b}, ["AP", "nDCG"], qid=qid)
     assert result.doubts.keys() == {"AP"} and "Beware: AP" in result.to_markdown()

@@ -12,12 +12,12 @@ RUN = {"a": {"d1": 0.1, "d2": 0.9, "d3": 0.5}, "c": {"d1": 1.0}, "z": {"d1": 1.0
 
 
 def test_missing_queries_count_and_unretrieved_documents_too():
-    found = evaluate_run(QRELS, RUN, ["AP", "R", "NumRet"])
-    assert found.qids.tolist() == ["a", "b", "c"]
-    assert found.values["AP"].tolist() == [pytest.approx(1 / 3 / 2), 0, 0]  # d9 is relevant and not retrieved
-    assert found.values["NumRet"].tolist() == [3, 0, 1]
-    assert found.mean["R"] == pytest.approx((1 / 2 + 0 + 0) / 3)
-    assert found.missing.tolist() == ["b"] and found.unjudged.tolist() == ["z"]
+    result = evaluate_run(QRELS, RUN, ["AP", "R", "NumRet"])
+    assert result.qids.tolist() == ["a", "b", "c"]
+    assert result.values["AP"].tolist() == [pytest.approx(1 / 3 / 2), 0, 0]  # d9 is relevant and not retrieved
+    assert result.values["NumRet"].tolist() == [3, 0, 1]
+    assert result.mean["R"] == pytest.approx((1 / 2 + 0 + 0) / 3)
+    assert result.missing.tolist() == ["b"] and result.unjudged.tolist() == ["z"]
 
 
 def test_trec_rule_leaves_missing_queries_out():
@@ -40,9 +40,9 @@ def test_against_pytrec_eval():
     wanted = pytrec_eval.RelevanceEvaluator(qrels, bases).evaluate(run)
     ours_of = {name: with_preset(pk.measures.parse(name), "trec") for name in names}
     ours_of["iprec_at_recall_0.30"] = pk.measures.parse('IPrec(ties="trec")@0.3')  # it rounds as trec_eval 9 did
-    found = evaluate_run(qrels, run, list(ours_of.values()))
+    result = evaluate_run(qrels, run, list(ours_of.values()))
     for name in names:
-        ours = dict(zip(found.qids.tolist(), found.values[str(ours_of[name])], strict=True))
+        ours = dict(zip(result.qids.tolist(), result.values[str(ours_of[name])], strict=True))
         for qid, values in wanted.items():
             assert ours[qid] == pytest.approx(values[name], abs=1e-9), (name, qid)
 

@@ -11,9 +11,9 @@ from plackett._base.errors import PlackettWarning
 from plackett.evaluation.giveaways import giveaways
 
 
-def leaky(n_queries=40, n_documents=10, noise=0.0, sign=1, sparse=False, n_features=6, **words):
+def leaky(n_queries=40, n_documents=10, noise=0.0, sign=1, sparse=False, n_features=6, **parameters):
     """Generated data whose last feature is the label with noise."""
-    data = pk.datasets.make_ranking(n_queries, n_documents, n_features, random_state=1, **words)
+    data = pk.datasets.make_ranking(n_queries, n_documents, n_features, random_state=1, **parameters)
     leak = sign * (data.y + noise * np.random.default_rng(0).normal(size=data.n_rows))
     X = np.column_stack([data.X, leak]).astype(np.float32)
     names = [*data.feature_names, "leak"]
@@ -67,8 +67,8 @@ def test_the_position_in_a_file_with_the_right_answers_first():
 
 def test_an_experiment_names_the_leak():
     with pytest.warns(PlackettWarning, match="mine: 1 feature alone orders .*: leak"):
-        found = pk.experiment({"mine": leaky()}, "LinearRegression", "AP", search=None, n_jobs=1)
-    assert "Beware: leak alone orders" in found.to_terminal()
+        result = pk.experiment({"mine": leaky()}, "LinearRegression", "AP", search=None, n_jobs=1)
+    assert "Beware: leak alone orders" in result.to_terminal()
 
 
 def test_auto_names_the_leak():

@@ -31,8 +31,8 @@ def test_feature_that_is_the_label_and_its_negative():
     qid = np.repeat(np.arange(5), 8)
     X = np.column_stack([y, -y, rng.normal(size=40), np.ones(40)])
     data = RankingDataset.from_arrays(X, y, qid)
-    found = single_feature_importance(data, "nDCG@5")
-    importance, direction = by_feature(found), by_feature(found, "direction")
+    result = single_feature_importance(data, "nDCG@5")
+    importance, direction = by_feature(result), by_feature(result, "direction")
     assert importance["1"] == importance["2"] == 1.0
     assert direction["1"] == "high first" and direction["2"] == "low first"
     # a constant feature leaves the order open: the mean over all orders, in both directions
@@ -41,15 +41,15 @@ def test_feature_that_is_the_label_and_its_negative():
 
 
 def test_single_features_against_evaluate(data):
-    found = single_feature_importance(data, "AP")
-    assert found["importance"].is_sorted(descending=True)
-    high, low = by_feature(found, "high_first"), by_feature(found, "low_first")
+    result = single_feature_importance(data, "AP")
+    assert result["importance"].is_sorted(descending=True)
+    high, low = by_feature(result, "high_first"), by_feature(result, "low_first")
     for j in range(4):
         for sign, values in ((1, high), (-1, low)):
             expected = pk.evaluate(data, sign * data.X[:, j].astype(float), "AP").mean["AP"]
             assert values[str(j + 1)] == pytest.approx(expected)
     sparse = data.replace(X=sp.csr_array(data.X))
-    assert single_feature_importance(sparse, "AP").equals(found)
+    assert single_feature_importance(sparse, "AP").equals(result)
 
 
 def test_what_should_be_small_is_negated(data):
@@ -61,8 +61,8 @@ def test_what_should_be_small_is_negated(data):
 
 def test_missing_values_are_last_in_both_directions():
     data = RankingDataset.from_arrays([[np.nan], [1.0], [-5.0]], [0, 1, 1], qid=[1, 1, 1])
-    found = single_feature_importance(data, "AP")
-    assert found["high_first"].item() == found["low_first"].item() == 1.0
+    result = single_feature_importance(data, "AP")
+    assert result["high_first"].item() == result["low_first"].item() == 1.0
 
 
 @pytest.mark.parametrize("within_queries", [False, True])
@@ -70,7 +70,7 @@ def test_missing_values_are_last_in_both_directions():
 def test_permutation_against_a_naive_loop(data, within_queries, sparse):
     ranker = ListNet(alpha=0.01, n_jobs=1).fit(data)
     given = data.replace(X=sp.csr_array(data.X)) if sparse else data
-    found = permutation_importance(ranker, given, "nDCG@3", n_repeats=3, within_queries=within_queries, random_state=5)
+    result = permutation_importance(ranker, given, "nDCG@3", n_repeats=3, within_queries=within_queries, random_state=5)
     whole = pk.evaluate(data, ranker.predict(data), "nDCG@3").mean["nDCG@3"]
     for j in range(4):
         drops = []
@@ -86,8 +86,8 @@ def test_permutation_against_a_naive_loop(data, within_queries, sparse):
             for i in range(data.n_rows):
                 X[i, j] = data.X[order[i], j]
             drops.append(whole - pk.evaluate(data, ranker.predict(data.replace(X=X)), "nDCG@3").mean["nDCG@3"])
-        assert by_feature(found)[str(j + 1)] == pytest.approx(np.mean(drops), abs=1e-12)
-        assert by_feature(found, "std")[str(j + 1)] == pytest.approx(np.std(drops, ddof=1), abs=1e-12)
+        assert by_feature(result)[str(j + 1)] == pytest.approx(np.mean(drops), abs=1e-12)
+        assert by_feature(result, "std")[str(j + 1)] == pytest.approx(np.std(drops, ddof=1), abs=1e-12)
 
 
 def test_permutation_of_what_a_model_does_not_use(data):
@@ -95,10 +95,10 @@ def test_permutation_of_what_a_model_does_not_use(data):
     noisy = data.replace(X=np.column_stack([data.labels, data.X]).astype(np.float32))
     ranker = lgb.LGBMRanker(n_estimators=3, min_child_samples=2, n_jobs=1, verbose=-1, random_state=0)
     ranker.fit(noisy.X, noisy.y.astype(int), group=noisy.group)
-    found = permutation_importance(ranker, noisy, "nDCG@5", n_repeats=2)
+    result = permutation_importance(ranker, noisy, "nDCG@5", n_repeats=2)
     used = ranker.booster_.feature_importance() > 0
-    importance = by_feature(found)
-    assert found["feature"][0] == "1" and found["importance"][0] > 0.1
+    importance = by_feature(result)
+    assert result["feature"][0] == "1" and result["importance"][0] > 0.1
     assert all(importance[str(j + 1)] == 0 for j in np.flatnonzero(~used))
 
 

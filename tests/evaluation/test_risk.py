@@ -66,8 +66,8 @@ def test_geo_risk_by_loops():
 def test_geo_risk_prefers_the_even_system():
     even, uneven = np.full(10, 0.5), np.tile([0.9, 0.1], 5)
     field = np.column_stack([even, uneven, np.full(10, 0.5)])
-    found = geo_risk(field)
-    assert found[0] > found[1] and found[0] == found[2]
+    result = geo_risk(field)
+    assert result[0] > result[1] and result[0] == result[2]
 
 
 def test_limits():

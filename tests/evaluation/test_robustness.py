@@ -16,10 +16,10 @@ def lists(y=(2, 1, 0, 1, 0), qid=(1, 1, 1, 2, 2)):
 
 def test_the_worked_number_and_a_simulation():
     data = lists([0, 0], [1, 1])
-    found = pk.switch_probability(data, [0.8, 0.5], noise=0.2, relative=False)["mean"][0]
-    assert found == pytest.approx(0.144422, abs=5e-7)
+    result = pk.switch_probability(data, [0.8, 0.5], noise=0.2, relative=False)["mean"][0]
+    assert result == pytest.approx(0.144422, abs=5e-7)
     draws = np.random.default_rng(0).normal(scale=0.2, size=(200_000, 2))
-    assert found == pytest.approx((0.8 + draws[:, 0] < 0.5 + draws[:, 1]).mean(), abs=0.004)
+    assert result == pytest.approx((0.8 + draws[:, 0] < 0.5 + draws[:, 1]).mean(), abs=0.004)
 
 
 def test_ties_constants_scales_and_discounts():
@@ -42,29 +42,29 @@ def test_ties_constants_scales_and_discounts():
 def test_limits_of_the_measure():
     data, scores = lists(), np.array([1.0, 3.0, 2.0, 5.0, 2.0])
     plain = pk.evaluate(data, scores, "nDCG").mean["nDCG"]
-    for words in ({"noise": 0}, {"noise": 1e-9}, {"noise": 0.01, "relative": False}):
-        found = pk.robustness(data, scores, "nDCG", **words).mean
+    for parameters in ({"noise": 0}, {"noise": 1e-9}, {"noise": 0.01, "relative": False}):
+        result = pk.robustness(data, scores, "nDCG", **parameters).mean
         for name in ("value", "expected", "worst", "penalised"):
-            assert found[name] == pytest.approx(plain, abs=1e-9)
+            assert result[name] == pytest.approx(plain, abs=1e-9)
     same = lists([1, 1, 1, 2, 2])
-    found = pk.robustness(same, scores, "nDCG", noise=5.0).mean
-    assert found["expected"] == pytest.approx(1) and found["std"] == pytest.approx(0, abs=1e-12)
+    result = pk.robustness(same, scores, "nDCG", noise=5.0).mean
+    assert result["expected"] == pytest.approx(1) and result["std"] == pytest.approx(0, abs=1e-12)
 
 
 def test_the_expected_value_is_that_of_the_switch():
     data = lists([1, 0], [1, 1])
-    found = pk.robustness(data, [0.8, 0.5], "P@1", noise=0.2, relative=False, n_samples=4000).per_query
-    assert found["expected"][0] == pytest.approx(1 - 0.144422, abs=0.02)
-    assert found["penalised"][0] == pytest.approx(1 - 0.144422, abs=1e-6)
-    assert found["worst"][0] == 0.0
+    result = pk.robustness(data, [0.8, 0.5], "P@1", noise=0.2, relative=False, n_samples=4000).per_query
+    assert result["expected"][0] == pytest.approx(1 - 0.144422, abs=0.02)
+    assert result["penalised"][0] == pytest.approx(1 - 0.144422, abs=1e-6)
+    assert result["worst"][0] == 0.0
 
 
 def test_label_noise():
     data = lists([1, 0, 0, 1, 0], [1, 1, 1, 2, 2])
     scores = [3.0, 2.0, 1.0, 2.0, 1.0]
-    found = pk.robustness(data, scores, "P@1", noise=0, label_noise=0.25, n_samples=3000).mean
-    assert found["value"] == 1.0
-    assert found["expected"] == pytest.approx(0.75, abs=0.02)
+    result = pk.robustness(data, scores, "P@1", noise=0, label_noise=0.25, n_samples=3000).mean
+    assert result["value"] == 1.0
+    assert result["expected"] == pytest.approx(0.75, abs=0.02)
 
 
 def test_rows_in_another_order_give_the_same():
@@ -78,23 +78,23 @@ def test_rows_in_another_order_give_the_same():
     assert results[0] == pytest.approx(results[1])
 
 
-@pytest.mark.parametrize("words", [{"noise": -1}, {"label_noise": 2}, {"rho": -0.1}, {"n_samples": 0}])
-def test_wrong_parameters(words):
-    with pytest.raises(DataError, match=next(iter(words))):
-        pk.robustness(lists(), np.arange(5.0), **words)
+@pytest.mark.parametrize("parameters", [{"noise": -1}, {"label_noise": 2}, {"rho": -0.1}, {"n_samples": 0}])
+def test_wrong_parameters(parameters):
+    with pytest.raises(DataError, match=next(iter(parameters))):
+        pk.robustness(lists(), np.arange(5.0), **parameters)
 
 
 @pytest.mark.parametrize("measure", ["nDCG", "ARP", "KendallTau"])
 def test_a_penalty_is_for_the_worse(measure):
     data = lists([0, 2, 1, 1, 0])
-    found = pk.robustness(data, [3.0, 2.9, 1.0, 1.0, 0.0], measure, noise=0.5).per_query
+    result = pk.robustness(data, [3.0, 2.9, 1.0, 1.0, 0.0], measure, noise=0.5).per_query
     worth = parse(measure).worth
-    changed = found.filter(found["value"].is_not_null() & (found["value"] != 0))
+    changed = result.filter(result["value"].is_not_null() & (result["value"] != 0))
     assert changed.height
     assert (worth(changed["penalised"].to_numpy()) < worth(changed["value"].to_numpy())).all()
 
 
 def test_no_query_has_a_value():
-    found = pk.robustness(lists(y=(0, 0, 0, 0, 0)), [5, 4, 3, 2, 1], parse('nDCG(empty="skip")'), n_samples=2)
-    assert found.per_query["value"].null_count() == 2
-    assert math.isnan(found.mean["value"]) and "nan" in repr(found)
+    result = pk.robustness(lists(y=(0, 0, 0, 0, 0)), [5, 4, 3, 2, 1], parse('nDCG(empty="skip")'), n_samples=2)
+    assert result.per_query["value"].null_count() == 2
+    assert math.isnan(result.mean["value"]) and "nan" in repr(result)

@@ -142,12 +142,12 @@ def demsar():
 
 @pytest.mark.parametrize("measure", MEASURES)
 def test_published_winning_numbers(measure):
-    found = winning_number(letor3(measure))
+    result = winning_number(letor3(measure))
     printed = {name: row[MEASURES.index(measure)] for name, row in zip(ALGORITHMS, PRINTED, strict=True)}
     for name in ALGORITHMS:
-        assert found[name] == TIED_BY_ROUNDING.get((name, measure), printed[name])
-    assert sum(found.values()) <= 7 * 21
-    assert max(found, key=found.get) == "ListNet" and min(found, key=found.get) == "Regression"
+        assert result[name] == TIED_BY_ROUNDING.get((name, measure), printed[name])
+    assert sum(result.values()) <= 7 * 21
+    assert max(result, key=result.get) == "ListNet" and min(result, key=result.get) == "Regression"
 
 
 def test_winning_number_by_loops_with_gaps():
@@ -172,10 +172,10 @@ def test_demsars_mean_ranks(demsar):
 
 
 def test_demsars_friedman(demsar):
-    found = friedman(demsar)
-    assert found.chi_square == pytest.approx(9.28, abs=5e-3)
-    assert found.f == pytest.approx(3.69, abs=5e-3)
-    assert found.f_pvalue == pytest.approx(stats.f.sf(found.f, 3, 39))
+    result = friedman(demsar)
+    assert result.chi_square == pytest.approx(9.28, abs=5e-3)
+    assert result.f == pytest.approx(3.69, abs=5e-3)
+    assert result.f_pvalue == pytest.approx(stats.f.sf(result.f, 3, 39))
 
 
 @pytest.mark.parametrize(("alpha", "printed"), [(0.05, 1.25), (0.10, 1.12)])
@@ -184,13 +184,13 @@ def test_demsars_critical_difference(demsar, alpha, printed):
 
 
 def test_nemenyi_p_is_alpha_at_the_critical_difference(demsar):
-    found = nemenyi(demsar)
-    gap = found.mean_ranks["C4.5"] - found.mean_ranks["C4.5+m"]
-    p = found.pvalues["C4.5", "C4.5+m"]
+    result = nemenyi(demsar)
+    gap = result.mean_ranks["C4.5"] - result.mean_ranks["C4.5+m"]
+    p = result.pvalues["C4.5", "C4.5+m"]
     assert nemenyi(demsar, alpha=p).critical_difference == pytest.approx(gap, rel=1e-5)
     assert all(
-        (p <= 0.05) == (abs(found.mean_ranks[a] - found.mean_ranks[b]) >= found.critical_difference)
-        for (a, b), p in found.pvalues.items()
+        (p <= 0.05) == (abs(result.mean_ranks[a] - result.mean_ranks[b]) >= result.critical_difference)
+        for (a, b), p in result.pvalues.items()
     )
 
 

@@ -53,12 +53,12 @@ def test_feature_values(judged):
     idf = {"rome": np.log1p((5 - 2 + 0.5) / 2.5), "found": np.log1p((5 - 1 + 0.5) / 1.5), "when": np.log1p(5.5 / 0.5)}
     assert table["idf overlap"][0] == pytest.approx(idf["rome"] + idf["found"])
     assert table["idf overlap share"][1] == pytest.approx(idf["rome"] / sum(idf.values()))
-    words = [features.analyzer.tokens(text) for text in judged.items]
-    average = np.mean([len(each) for each in words])
-    norm = 1.2 * (0.25 + 0.75 * len(words[1]) / average)
+    tokens = [features.analyzer.tokens(text) for text in judged.items]
+    average = np.mean([len(each) for each in tokens])
+    norm = 1.2 * (0.25 + 0.75 * len(tokens[1]) / average)
     assert table["bm25"][1] == pytest.approx(idf["rome"] * 2.2 / (1 + norm))
     asked = [features.analyzer.tokens(text) for text in judged.row_queries]
-    np.testing.assert_allclose(table["translation"], features.translation.log_probability(asked, words), rtol=1e-6)
+    np.testing.assert_allclose(table["translation"], features.translation.log_probability(asked, tokens), rtol=1e-6)
     assert data.docids.tolist() == [0, 1, 0, 1, 0]
 
 
@@ -78,8 +78,8 @@ def test_files_that_list_right_answers_first_do_not_give_them_away():
     for position, least, most in ((False, 0.2, 0.6), (True, 1.0, 1.0)):
         features = AnswerFeatures(position=position).fit(judged.take(np.arange(40) < 20))
         train, test = (features.transform(judged.take(np.arange(40) // 20 == part)) for part in (0, 1))
-        found = pk.LambdaMART(n_estimators=10, num_leaves=4).fit(train).predict(test)
-        assert least <= pk.evaluate(test, found, "AP").mean["AP"] <= most
+        result = pk.LambdaMART(n_estimators=10, num_leaves=4).fit(train).predict(test)
+        assert least <= pk.evaluate(test, result, "AP").mean["AP"] <= most
 
 
 def test_the_position_is_restored(judged):
@@ -113,8 +113,8 @@ def test_wikiqa_by_the_official_rule(data_dir):
     known = {(int(q), int(d)): score for q, d, score in rows}
     query = np.repeat(test.qids, np.diff(test.offsets))
     published = [known[int(q), int(d)] for q, d in zip(query, test.docids, strict=True)]
-    found = pk.evaluate(test, published, ["AP", "RR"]).mean
-    assert (round(found["AP"], 4), round(found["RR"], 4)) == (0.6190, 0.6281)
+    result = pk.evaluate(test, published, ["AP", "RR"]).mean
+    assert (round(result["AP"], 4), round(result["RR"], 4)) == (0.6190, 0.6281)
     ranker = pk.GradientRanker(loss="QuerySoftmax", model=pk.Linear(alpha=1e-2))
     ranker.fit(learning)
     overlap = test.X[:, features.names.index("overlap")]

@@ -24,8 +24,8 @@ from plackett.applications import Application, CandidateLists
     ],
 )
 def test_patterns(paragraph, term):
-    found = find_definitions([paragraph])
-    assert [definition.term for definition in found] == ([] if term is None else [term])
+    result = find_definitions([paragraph])
+    assert [definition.term for definition in result] == ([] if term is None else [term])
 
 
 def test_each_feature():
@@ -36,14 +36,14 @@ def test_each_feature():
     ]
     lists = CandidateLists.of([("Solar Wind", texts, [1, 0, 0])])
     data = DefinitionFeatures().fit(lists).transform(lists)
-    found = {name: data.X[:, i].tolist() for i, name in enumerate(data.feature_names)}
-    assert found["at start"] == [1, 0, 0] and found["article"] == [1, 0, 0]
-    assert found["capitals"] == [1, 0, 0] and found["negative words"] == [0, 1, 0]
-    assert found["again"] == [1, 0, 0] and found["is a"] == [1, 0, 0]
-    assert found["sentences"] == [2, 1, 1] and found["words"] == [11, 10, 2]
-    assert found["adjectives"] == [1, 0, 0]
-    assert found["words after"][0] > found["words after"][1] and found["words after"][2] == 0
-    assert found["pronoun"] == found["joined"] == [0, 0, 0]
+    result = {name: data.X[:, i].tolist() for i, name in enumerate(data.feature_names)}
+    assert result["at start"] == [1, 0, 0] and result["article"] == [1, 0, 0]
+    assert result["capitals"] == [1, 0, 0] and result["negative words"] == [0, 1, 0]
+    assert result["again"] == [1, 0, 0] and result["is a"] == [1, 0, 0]
+    assert result["sentences"] == [2, 1, 1] and result["words"] == [11, 10, 2]
+    assert result["adjectives"] == [1, 0, 0]
+    assert result["words after"][0] > result["words after"][1] and result["words after"][2] == 0
+    assert result["pronoun"] == result["joined"] == [0, 0, 0]
     other = DefinitionFeatures().fit(lists).transform(CandidateLists.of([("theory of this", ["x"])]))
     assert other.X[0, [4, 5]].tolist() == [1, 1]
 

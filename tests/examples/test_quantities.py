@@ -37,15 +37,15 @@ def test_texts_without_quantities():
 
 def brute(values, weight, max_width):
     """All intervals between two values, members by a plain loop."""
-    found = {}
+    result = {}
     distinct = sorted({v for v, _ in values})
     for low in distinct:
         for high in distinct:
             width = 0.0 if low == high else 2 * (high - low) / (abs(high) + abs(low))
             if low <= high and width <= max_width:
                 inside = sorted({i for v, i in values if low <= v <= high})
-                found[low, high] = (tuple(inside), sum(weight[i] for i in inside) / (1 + np.log1p(width)))
-    return found
+                result[low, high] = (tuple(inside), sum(weight[i] for i in inside) / (1 + np.log1p(width)))
+    return result
 
 
 def test_intervals_are_those_of_plain_loops():
@@ -91,8 +91,8 @@ def test_a_planted_value_is_ranked_first(tmp_path):
             right = [f"the tower{i} is {truth + int(d)} m tall" for d in rng.integers(-1, 2, 4)]
             wrong = [f"some noise {int(v)} m" for v in rng.integers(10, 900, 6)]
             texts = tuple(rng.permutation([*right, *wrong]).tolist())
-            found = consensus_intervals(texts, k=15)
-            entries.append(((f"how tall is tower{i}", texts), found, [x.low <= truth <= x.high for x in found]))
+            result = consensus_intervals(texts, k=15)
+            entries.append(((f"how tall is tower{i}", texts), result, [x.low <= truth <= x.high for x in result]))
         return CandidateLists.of(entries)
 
     application = Application(features=QuantityFeatures(), ranker=pk.RankSVM(C=0.01), measures=("P@1",)).fit(lists(25))
@@ -105,9 +105,9 @@ def test_a_planted_value_is_ranked_first(tmp_path):
 
 
 def test_bad_input():
-    for words in ({"relevance": [1.0]}, {"k": 0}, {"max_width": -1.0}, {"relevance": [np.nan, 1.0]}):
-        with pytest.raises(DataError, match=next(iter(words))):
-            consensus_intervals(["1 m", "2 m"], **words)
+    for parameters in ({"relevance": [1.0]}, {"k": 0}, {"max_width": -1.0}, {"relevance": [np.nan, 1.0]}):
+        with pytest.raises(DataError, match=next(iter(parameters))):
+            consensus_intervals(["1 m", "2 m"], **parameters)
 
 
 @pytest.mark.parametrize(

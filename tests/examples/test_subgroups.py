@@ -27,10 +27,10 @@ def test_all_subgroups_are_those_of_plain_loops():
                 if mask.sum() >= 8:
                     rule = tuple(zip(names, values, strict=True))
                     expected[rule] = (mask.sum(), target[mask].mean())
-    found = find_subgroups(columns, target, max_conditions=3, min_size=8)
-    assert {group.conditions: (group.size, group.target) for group in found} == expected
-    assert all(group.share == group.size / 150 and group.target_overall == target.mean() for group in found)
-    best = max(found, key=Subgroup.quality)
+    result = find_subgroups(columns, target, max_conditions=3, min_size=8)
+    assert {group.conditions: (group.size, group.target) for group in result} == expected
+    assert all(group.share == group.size / 150 and group.target_overall == target.mean() for group in result)
+    best = max(result, key=Subgroup.quality)
     assert best.conditions == (("a", 1), ("b", "x")) and "a = 1 and b = x" in str(best)
 
 
@@ -59,14 +59,14 @@ def test_the_exponent_of_a_users_taste_is_recovered(exponent):
 
 
 def test_bad_input():
-    for columns, target, words, message in [
+    for columns, target, parameters, message in [
         ({}, [0, 1], {}, "no columns"),
         ({"a": [1]}, [0, 1], {}, "column 'a'"),
         ({"a": [1, 2]}, [0, 2], {}, "True and False"),
         ({"a": [1, 2]}, [0, 1], {"min_size": 0}, "min_size=0"),
     ]:
         with pytest.raises(DataError, match=message):
-            find_subgroups(columns, target, **words)
+            find_subgroups(columns, target, **parameters)
     with pytest.raises(DataError, match="no such exponent"):
         size_exponent([1.0, -1.0])
 

@@ -19,27 +19,27 @@ def values(query, synonyms=None):
 
 
 def test_each_feature():
-    found = values("blue whales", {"whale": ["fox"]})
-    assert found["exact match"].tolist() == [0, 1, 0, 0]
-    assert found["query terms"].tolist() == [0, 1, 0, 1]
-    assert found["synonyms"].tolist() == [0.5, 0, 0, 0]
-    assert found["position"] == pytest.approx([0, 1 / 3, 2 / 3, 1])
-    assert found["terms"].tolist() == [len(SentenceFeatures().analyzer.tokens(text)) for text in SENTENCES]
+    result = values("blue whales", {"whale": ["fox"]})
+    assert result["exact match"].tolist() == [0, 1, 0, 0]
+    assert result["query terms"].tolist() == [0, 1, 0, 1]
+    assert result["synonyms"].tolist() == [0.5, 0, 0, 0]
+    assert result["position"] == pytest.approx([0, 1 / 3, 2 / 3, 1])
+    assert result["terms"].tolist() == [len(SentenceFeatures().analyzer.tokens(text)) for text in SENTENCES]
     terms = TermStatistics().fit(SentenceFeatures().analyzer.tokens(text) for text in SENTENCES)
     total = sum(terms.counts.values()) + len(terms.counts) + 1
     tokens = SentenceFeatures().analyzer.tokens(SENTENCES[1])
     by_hand = [
         np.log((tokens.count(t) + 50 * (terms.counts[t] + 1) / total) / (len(tokens) + 50)) for t in ("blue", "whale")
     ]
-    assert found["language model"][1] == pytest.approx(np.mean(by_hand), rel=1e-6)
-    assert found["similarity"].min() > 0 and found["similarity"].max() < 1
+    assert result["language model"][1] == pytest.approx(np.mean(by_hand), rel=1e-6)
+    assert result["similarity"].min() > 0 and result["similarity"].max() < 1
 
 
 def test_an_empty_query_leaves_what_does_not_depend_on_it():
-    found = values("")
+    result = values("")
     for name in ("exact match", "query terms", "synonyms", "language model"):
-        assert not found[name].any()
-    assert found["similarity"].any()
+        assert not result[name].any()
+    assert result["similarity"].any()
 
 
 @pytest.fixture(scope="module")
@@ -64,8 +64,8 @@ def test_summaries_keep_to_the_budget_and_the_order(application, tmp_path):
     two = summarise(application, "w31x w2x", document, n_sentences=2)
     assert two == ["W1x w2x w3x.", "W30x w31x."]
     for budget in (2, 5, 9):
-        found = summarise(application, "w5x", document, n_sentences=None, n_words=budget)
-        assert sum(len(text.split()) for text in found) <= budget and found
+        result = summarise(application, "w5x", document, n_sentences=None, n_words=budget)
+        assert sum(len(text.split()) for text in result) <= budget and result
     assert summarise(application, "", document) and summarise(application, "x", "") == []
     application.save(tmp_path / "app")
     loaded = Application.load(tmp_path / "app", features=SentenceFeatures)

@@ -59,10 +59,10 @@ def test_probability_of_a_question_by_the_formula():
         return 0.6 * model.probability(q, a) + 0.4 * (q == a)
 
     logs = [np.log(0.7 * np.mean([t(q, a) for a in answer]) + 0.3 * counts.get(q, 1) / 11) for q in question]
-    found = model.log_probability([question, [], ["x"]], [answer, ["a"], []])
-    assert found[0] == pytest.approx(np.mean(logs))
-    assert found[1] == 0
-    assert found[2] == pytest.approx(np.log(0.3 * 3 / 11))
+    result = model.log_probability([question, [], ["x"]], [answer, ["a"], []])
+    assert result[0] == pytest.approx(np.mean(logs))
+    assert result[1] == 0
+    assert result[2] == pytest.approx(np.log(0.3 * 3 / 11))
 
 
 def test_pairs_without_words_change_nothing():

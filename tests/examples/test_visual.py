@@ -69,13 +69,13 @@ def test_short_lists_and_bad_input():
     ]:
         with pytest.raises(DataError, match=message):
             rerank_by_content(*given)
-    for words in ({"weight": 1.5}, {"labelled": 0.0}, {"n_folds": 1}, {"n_dimensions": 0}):
-        with pytest.raises(DataError, match=next(iter(words))):
-            rerank_by_content(text, pictures, **words)
+    for parameters in ({"weight": 1.5}, {"labelled": 0.0}, {"n_folds": 1}, {"n_dimensions": 0}):
+        with pytest.raises(DataError, match=next(iter(parameters))):
+            rerank_by_content(text, pictures, **parameters)
 
 
 def test_few_examples_may_all_be_in_one_fold():
     vectors = np.random.default_rng(0).normal(size=(20, 3))
     for seed in range(4):
-        found = rerank_by_content(np.arange(20.0), vectors, labelled=0.01, n_folds=2, random_state=seed)
-        assert np.isfinite(found).all()
+        result = rerank_by_content(np.arange(20.0), vectors, labelled=0.01, n_folds=2, random_state=seed)
+        assert np.isfinite(result).all()

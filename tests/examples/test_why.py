@@ -20,15 +20,15 @@ def test_there_are_37():
 
 
 def test_parts_of_the_question():
-    found = values("Why are famous cats chased?", "Cats sleep. Famous dogs chased cars because they are bored.")
-    assert found["words in passage"] == 1.0 and found["verbs in same part"] == 1.0
-    assert found["focus in passage"] == 1.0  # famous cats
-    assert found["adjectives in same part"] == 0.0  # at the start of a sentence "Famous" looks like a name
-    assert found["cue words"] == 0.5
-    assert found["words in first sentence"] == pytest.approx(1 / 3)
-    assert found["words in title"] == found["words in heading"] == 0.0
-    assert found["relatedness"] == 1.0
-    assert 0 < found["tf-idf"] < 1
+    result = values("Why are famous cats chased?", "Cats sleep. Famous dogs chased cars because they are bored.")
+    assert result["words in passage"] == 1.0 and result["verbs in same part"] == 1.0
+    assert result["focus in passage"] == 1.0  # famous cats
+    assert result["adjectives in same part"] == 0.0  # at the start of a sentence "Famous" looks like a name
+    assert result["cue words"] == 0.5
+    assert result["words in first sentence"] == pytest.approx(1 / 3)
+    assert result["words in title"] == result["words in heading"] == 0.0
+    assert result["relatedness"] == 1.0
+    assert 0 < result["tf-idf"] < 1
 
 
 def test_synonyms_and_structure():
@@ -64,8 +64,8 @@ def test_explanations_are_preferred_and_saved(tmp_path):
 
 
 def test_odd_input():
-    found = values("", "")
-    assert not any(found.values())
+    result = values("", "")
+    assert not any(result.values())
     assert all(np.isfinite(list(values("Why?", Passage("?", "", "")).values())))
     with pytest.raises(DataError, match="not trained"):
         WhyFeatures().transform(CandidateLists.of([("a", ["b"])]))
@@ -78,5 +78,5 @@ def test_a_cue_word_counts_before_any_mark():
 
 @pytest.mark.parametrize("verb", ["do", "don't", "don’t", "won't", "CAN'T", "will"])
 def test_the_auxiliary_verb_is_not_the_focus(verb):
-    found = values(f"Why {verb} cats bark?", "Cats bark.")
-    assert found["focus in passage"] == found["words in passage"] == 1.0
+    result = values(f"Why {verb} cats bark?", "Cats bark.")
+    assert result["focus in passage"] == result["words in passage"] == 1.0

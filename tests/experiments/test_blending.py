@@ -27,7 +27,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def found(data, folder):
+def finished(data, folder):
     return pk.experiment(data, RANKERS, ["AP", "nDCG@5"], out=folder, **OPTIONS)
 
 
@@ -36,11 +36,11 @@ def standardised(scores, data):
     return scores / np.sqrt(sum(squares) / scores.size)
 
 
-def test_the_best_on_validation_data_in_each_fold(found):
-    assert list(found.rankers) == [*RANKERS, "Blend of best 2"]
-    for fold, split in found.folds["data"].items():
-        cells = sorted((found.cell(name, fold) for name in RANKERS), key=lambda cell: -cell.validation)[:2]
-        blend = found.cell("Blend of best 2", fold)
+def test_the_best_on_validation_data_in_each_fold(finished):
+    assert list(finished.rankers) == [*RANKERS, "Blend of best 2"]
+    for fold, split in finished.folds["data"].items():
+        cells = sorted((finished.cell(name, fold) for name in RANKERS), key=lambda cell: -cell.validation)[:2]
+        blend = finished.cell("Blend of best 2", fold)
         assert blend.setting == {"members": tuple(cell.ranker for cell in cells)}
         valid = np.mean([standardised(cell.valid_scores, split.valid) for cell in cells], axis=0)
         np.testing.assert_allclose(blend.valid_scores, valid, rtol=1e-9)
@@ -51,21 +51,21 @@ def test_the_best_on_validation_data_in_each_fold(found):
         np.testing.assert_array_equal(blend.model().predict(split.test), blend.scores)
 
 
-def test_loaded_and_resumed(found, folder, data):
+def test_loaded_and_resumed(finished, folder, data):
     again = pk.Experiment.load(folder)
-    assert again.leaderboard.equals(found.leaderboard)
+    assert again.leaderboard.equals(finished.leaderboard)
     resumed = pk.experiment(data, RANKERS, ["AP", "nDCG@5"], out=folder, **OPTIONS)
-    columns = [name for name in found.leaderboard.columns if not name.endswith("seconds")]
-    assert resumed.leaderboard.select(columns).equals(found.leaderboard.select(columns))
+    columns = [name for name in finished.leaderboard.columns if not name.endswith("seconds")]
+    assert resumed.leaderboard.select(columns).equals(finished.leaderboard.select(columns))
     without = pk.experiment(data, RANKERS, ["AP"], out=folder, **(OPTIONS | {"blend": None}))
     assert list(without.rankers) == RANKERS
 
 
 def test_rankers_of_other_libraries_are_left_out(data):
     rankers = [*RANKERS[:2], "sklearn.linear_model.Ridge"]
-    found = pk.experiment(data, rankers, "AP", **OPTIONS)
-    for fold in found.folds["data"]:
-        assert set(found.cell("Blend of best 2", fold).setting["members"]) == set(RANKERS[:2])
+    result = pk.experiment(data, rankers, "AP", **OPTIONS)
+    for fold in result.folds["data"]:
+        assert set(result.cell("Blend of best 2", fold).setting["members"]) == set(RANKERS[:2])
 
 
 def test_a_resumed_run_writes_no_blend_again(data, tmp_path):
@@ -81,11 +81,11 @@ def test_rankers_that_cannot_be_saved_are_left_out(data):
         """A loss of a script, which no file of a model can name."""
 
     rankers = {"mine": pk.GradientRanker(loss=Unknown()), "ListNet": pk.ListNet(), "RankSVM": pk.RankSVM()}
-    found = pk.experiment(data, rankers, "AP", search=None, **(OPTIONS | {"n_trials": None}))
-    assert not found.failures
-    for fold in found.folds["data"]:
-        assert found.cell("mine", fold).model_path is None
-        assert set(found.cell("Blend of best 2", fold).setting["members"]) == {"ListNet", "RankSVM"}
+    result = pk.experiment(data, rankers, "AP", search=None, **(OPTIONS | {"n_trials": None}))
+    assert not result.failures
+    for fold in result.folds["data"]:
+        assert result.cell("mine", fold).model_path is None
+        assert set(result.cell("Blend of best 2", fold).setting["members"]) == {"ListNet", "RankSVM"}
 
 
 def test_keys_know_the_code_of_the_members_and_of_blending(monkeypatch):

@@ -17,14 +17,14 @@ RANKERS = sorted(pk.rankers().items())
 def test_every_ranker_has_its_components(name, cls):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a few rounds on a few documents need not converge
-        found = components(cls(**getattr(cls, "_test_settings", {})))
-    assert all([found.approach, found.input, found.output, found.hypothesis, found.loss])
-    if found.approach in SPACES:
-        assert (found.input, found.output) == SPACES[found.approach]
-    if found.sum_over == "documents":
-        assert found.approach == "pointwise"
+        result = components(cls(**getattr(cls, "_test_settings", {})))
+    assert all([result.approach, result.input, result.output, result.hypothesis, result.loss])
+    if result.approach in SPACES:
+        assert (result.input, result.output) == SPACES[result.approach]
+    if result.sum_over == "documents":
+        assert result.approach == "pointwise"
     if issubclass(cls, pk.models.Trees):
-        assert found.hypothesis == "sums of regression trees"
+        assert result.hypothesis == "sums of regression trees"
 
 
 @pytest.mark.parametrize(

@@ -46,44 +46,44 @@ def by_hand(data, select, measure):
 
 
 def test_protocol_by_hand(data):
-    found = cross_validate(data, Ridge(), ["nDCG@5", "AP"], settings={"alpha": ALPHAS}, select="nDCG@3")
+    result = cross_validate(data, Ridge(), ["nDCG@5", "AP"], settings={"alpha": ALPHAS}, select="nDCG@3")
     hand = list(by_hand(data, "nDCG@3", "nDCG@5"))
-    assert found.best_settings == [setting for setting, _, _ in hand]
-    assert found.trials["validation"].to_list() == pytest.approx([v for _, values, _ in hand for v in values])
-    assert found.folds["nDCG@5"].to_list() == pytest.approx([test.mean["nDCG@5"] for _, _, test in hand])
-    assert found.folds["validation"].to_list() == pytest.approx([max(values) for _, values, _ in hand])
+    assert result.best_settings == [setting for setting, _, _ in hand]
+    assert result.trials["validation"].to_list() == pytest.approx([v for _, values, _ in hand for v in values])
+    assert result.folds["nDCG@5"].to_list() == pytest.approx([test.mean["nDCG@5"] for _, _, test in hand])
+    assert result.folds["validation"].to_list() == pytest.approx([max(values) for _, values, _ in hand])
     per_query = np.concatenate([test.values["nDCG@5"] for _, _, test in hand])
-    np.testing.assert_allclose(found.per_query["nDCG@5"].to_numpy(), per_query)
-    assert found.per_query["qid"].to_list() == [q for _, _, test in hand for q in test.qids.tolist()]
-    assert found.trials["selected"].sum() == 5 and found.trials.height == 15
+    np.testing.assert_allclose(result.per_query["nDCG@5"].to_numpy(), per_query)
+    assert result.per_query["qid"].to_list() == [q for _, _, test in hand for q in test.qids.tolist()]
+    assert result.trials["selected"].sum() == 5 and result.trials.height == 15
 
 
 def test_two_means(data):
-    found = cross_validate(data, Ridge(), "AP")
-    fold_means = found.per_query.group_by("fold").agg(pl.col("AP").mean())["AP"]
-    assert found.mean["AP"] == pytest.approx(fold_means.mean())
-    assert found.mean_over_queries["AP"] == pytest.approx(found.per_query["AP"].mean())
-    assert found.mean["AP"] != found.mean_over_queries["AP"]  # parts of 7 and of 6 queries
-    assert sorted(found.qids.tolist()) == sorted(data.qids.tolist())  # each query is tested once
+    result = cross_validate(data, Ridge(), "AP")
+    fold_means = result.per_query.group_by("fold").agg(pl.col("AP").mean())["AP"]
+    assert result.mean["AP"] == pytest.approx(fold_means.mean())
+    assert result.mean_over_queries["AP"] == pytest.approx(result.per_query["AP"].mean())
+    assert result.mean["AP"] != result.mean_over_queries["AP"]  # parts of 7 and of 6 queries
+    assert sorted(result.qids.tolist()) == sorted(data.qids.tolist())  # each query is tested once
 
 
 def test_settings_as_a_list_and_select_a_falling_measure(data):
-    found = cross_validate(data, Ridge(), "AP", settings=[{"alpha": 1.0}, {"alpha": 1e6}], select="ARP", folds=3)
-    for fold in found.trials.partition_by("fold"):
+    result = cross_validate(data, Ridge(), "AP", settings=[{"alpha": 1.0}, {"alpha": 1e6}], select="ARP", folds=3)
+    for fold in result.trials.partition_by("fold"):
         assert fold.filter(fold["selected"])["validation"].item() == fold["validation"].min()
 
 
 def test_equal_settings_select_the_first(data):
-    found = cross_validate(data, Ridge(), "AP", settings={"copy_X": [True, False]}, folds=3)
-    assert found.best_settings == [{"copy_X": True}] * 3
+    result = cross_validate(data, Ridge(), "AP", settings={"copy_X": [True, False]}, folds=3)
+    assert result.best_settings == [{"copy_X": True}] * 3
 
 
 def test_preset_reaches_measures_and_selection(data):
-    found = cross_validate(data, Ridge(), "nDCG@3", preset="letor4", settings={"alpha": ALPHAS}, select="nDCG@3")
-    model = Ridge(alpha=found.best_settings[0]["alpha"])
+    result = cross_validate(data, Ridge(), "nDCG@3", preset="letor4", settings={"alpha": ALPHAS}, select="nDCG@3")
+    model = Ridge(alpha=result.best_settings[0]["alpha"])
     fold = letor_folds(data)[0]
     model.fit(fold.train.X, fold.train.y)
-    for part, value in ((fold.valid, found.folds["validation"][0]), (fold.test, found.folds["nDCG@3"][0])):
+    for part, value in ((fold.valid, result.folds["validation"][0]), (fold.test, result.folds["nDCG@3"][0])):
         expected = pk.evaluate(part, model.predict(part.X), "nDCG@3", preset="letor4").mean["nDCG@3"]
         assert value == pytest.approx(expected)
 
@@ -93,21 +93,21 @@ def test_preset_reaches_measures_and_selection(data):
 
 def test_lightgbm_ranker_is_given_groups(data):
     params = {"n_estimators": 5, "min_child_samples": 2, "verbose": -1, "n_jobs": 1}
-    found = cross_validate(data, lgb.LGBMRanker(**params), "nDCG", keep_rankers=True)
+    result = cross_validate(data, lgb.LGBMRanker(**params), "nDCG", keep_rankers=True)
     fold = letor_folds(data)[2]
     model = lgb.LGBMRanker(**params, random_state=0).fit(fold.train.X, fold.train.y, group=fold.train.group)
-    np.testing.assert_array_equal(found.rankers[2].predict(fold.test.X), model.predict(fold.test.X))
+    np.testing.assert_array_equal(result.rankers[2].predict(fold.test.X), model.predict(fold.test.X))
     expected = pk.evaluate(fold.test, model.predict(fold.test.X), "nDCG")
-    np.testing.assert_array_equal(found.evaluations[2].values["nDCG"], expected.values["nDCG"])
+    np.testing.assert_array_equal(result.evaluations[2].values["nDCG"], expected.values["nDCG"])
 
 
 def test_lightgbm_early_stopping(data):
     ranker = lgb.LGBMRanker(n_estimators=60, min_child_samples=2, learning_rate=0.5, verbose=-1, n_jobs=1)
     stop = {"callbacks": [lgb.early_stopping(2, verbose=False)]}
-    found = cross_validate(
+    result = cross_validate(
         data, ranker, "nDCG", early_stopping=True, fit_params=stop, keep_rankers=True, folds=3, select="nDCG"
     )
-    assert all(0 < model.best_iteration_ < 60 for model in found.rankers)
+    assert all(0 < model.best_iteration_ < 60 for model in result.rankers)
 
 
 def test_xgboost_ranker_is_given_query_numbers(data):
@@ -150,8 +150,8 @@ class Spy:
 
 
 def test_no_labels_outside_training(data):
-    found = cross_validate(data, Spy(), "AP", keep_rankers=True)
-    for ranker, fold in zip(found.rankers, letor_folds(data), strict=True):
+    result = cross_validate(data, Spy(), "AP", keep_rankers=True)
+    for ranker, fold in zip(result.rankers, letor_folds(data), strict=True):
         (_, train, eval_set), (_, valid, _), (_, test, _) = ranker.seen
         assert train.qids.tolist() == fold.train.qids.tolist() and train.y is not None and eval_set is None
         assert valid.qids.tolist() == fold.valid.qids.tolist() and valid.y is None
@@ -180,9 +180,9 @@ def test_folds_by_name_and_read_one_by_one(data):
 
 @pytest.mark.parametrize("splitter", [QueryKFold(4), GroupKFold(4)])
 def test_splitters_without_validation(data, splitter):
-    found = cross_validate(data, Ridge(), "AP", folds=splitter)
-    assert sorted(found.qids.tolist()) == sorted(data.qids.tolist())
-    assert found.folds["validation"].null_count() == 4
+    result = cross_validate(data, Ridge(), "AP", folds=splitter)
+    assert sorted(result.qids.tolist()) == sorted(data.qids.tolist())
+    assert result.folds["validation"].null_count() == 4
     with pytest.raises(DataError, match="fold 1 has no validation part"):
         cross_validate(data, Ridge(), "AP", folds=splitter, settings={"alpha": [1, 2]})
 
@@ -233,18 +233,18 @@ def test_results_can_be_compared(data):
         "ridge": cross_validate(data, Ridge(), ["AP", "nDCG"]),
         "flat": cross_validate(data, Ridge(alpha=1e9, fit_intercept=False), ["AP", "nDCG"]),
     }
-    found = compare_evaluations(runs)
-    assert found.means["AP"].to_list() == pytest.approx([run.mean_over_queries["AP"] for run in runs.values()])
+    result = compare_evaluations(runs)
+    assert result.means["AP"].to_list() == pytest.approx([run.mean_over_queries["AP"] for run in runs.values()])
 
 
 def test_renderings(data):
-    found = cross_validate(data, Ridge(), "AP", settings={"alpha": [1.0, 5.0]})
-    lines = found.to_markdown().splitlines()
-    assert f"{found.mean['AP']:.4f}" in lines[7] and "mean" in lines[7]
-    assert "selected by AP on" in found.to_latex()
-    record = json.loads(found.to_json())
-    assert record["mean"] == found.mean and len(record["per_query"]) == 31
-    assert found.to_csv().splitlines()[0] == "fold,setting,validation,AP,seconds"
+    finished = cross_validate(data, Ridge(), "AP", settings={"alpha": [1.0, 5.0]})
+    lines = finished.to_markdown().splitlines()
+    assert f"{finished.mean['AP']:.4f}" in lines[7] and "mean" in lines[7]
+    assert "selected by AP on" in finished.to_latex()
+    record = json.loads(finished.to_json())
+    assert record["mean"] == finished.mean and len(record["per_query"]) == 31
+    assert finished.to_csv().splitlines()[0] == "fold,setting,validation,AP,seconds"
 
 
 @pytest.mark.golden
@@ -266,9 +266,9 @@ def test_published_figures_of_linear_regression(data_dir):
         "P@10": 0.466,
         "AP": 0.422,
     }
-    found = cross_validate(folds, LinearRegression(), list(published), preset="letor3")
-    assert found.mean == pytest.approx(published, abs=0.001)
-    assert found.mean_over_queries["P@1"] != pytest.approx(published["P@1"], abs=0.0005)  # the mean is over folds
+    result = cross_validate(folds, LinearRegression(), list(published), preset="letor3")
+    assert result.mean == pytest.approx(published, abs=0.001)
+    assert result.mean_over_queries["P@1"] != pytest.approx(published["P@1"], abs=0.0005)  # the mean is over folds
 
 
 def test_rankers_by_name_and_what_is_none(data):

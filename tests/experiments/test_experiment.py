@@ -65,58 +65,58 @@ def table(found):
 def test_grid_is_the_protocol_of_cross_validate(data):
     """The same choice, validation values, test values and both means as the plain loop has."""
     spaces = {"ridge": {"alpha": ALPHAS}}
-    found = run(data, {"ridge": Ridge()}, folds=5, search="grid", n_trials=None, spaces=spaces, select="nDCG@3")
+    result = run(data, {"ridge": Ridge()}, folds=5, search="grid", n_trials=None, spaces=spaces, select="nDCG@3")
     plain = cross_validate(data, Ridge(), ["nDCG@5", "AP"], settings={"alpha": ALPHAS}, select="nDCG@3")
-    assert [cell.setting for cell in found.cells] == plain.best_settings
-    assert found.trials["validation"].to_list() == plain.trials["validation"].to_list()
-    assert found.trials["selected"].to_list() == plain.trials["selected"].to_list()
+    assert [cell.setting for cell in result.cells] == plain.best_settings
+    assert result.trials["validation"].to_list() == plain.trials["validation"].to_list()
+    assert result.trials["selected"].to_list() == plain.trials["selected"].to_list()
     for name in ("nDCG@5", "AP"):
-        row = found.leaderboard.filter(measure=name)
+        row = result.leaderboard.filter(measure=name)
         assert row["mean_over_folds"].item() == pytest.approx(plain.mean[name], abs=1e-15)
         assert row["mean_over_queries"].item() == pytest.approx(plain.mean_over_queries[name], abs=1e-15)
-        assert found.per_query[name].to_list() == plain.per_query[name].to_list()
+        assert result.per_query[name].to_list() == plain.per_query[name].to_list()
     assert row["mean_over_folds"].item() != row["mean_over_queries"].item()
-    for cell in found.cells:  # the chosen one attains the best validation value, and the report of all three parts
+    for cell in result.cells:  # the chosen one attains the best validation value, and the report of all three parts
         assert cell.validation == max(trial.validation for trial in cell.trials) == cell.chosen_by["valid"]
-    assert found.selection.select("train", "valid", "test").null_count().row(0) == (0, 0, 0)
+    assert result.selection.select("train", "valid", "test").null_count().row(0) == (0, 0, 0)
 
 
 def test_selection_of_a_falling_measure(data):
-    found = run(
+    result = run(
         data, {"ridge": Ridge()}, search="grid", n_trials=None, spaces={"ridge": {"alpha": ALPHAS}}, select="ARP"
     )
-    for cell in found.cells:
+    for cell in result.cells:
         assert cell.validation == min(trial.validation for trial in cell.trials)
 
 
 def test_preset_reaches_selection_and_measures(data):
-    found = run(data, "LinearRegression", "nDCG@3", preset="letor4", select="nDCG@3", n_trials=2)
-    for cell, fold in zip(found.cells, letor_folds(data, 3), strict=True):
+    result = run(data, "LinearRegression", "nDCG@3", preset="letor4", select="nDCG@3", n_trials=2)
+    for cell, fold in zip(result.cells, letor_folds(data, 3), strict=True):
         for part, scores, value in (
             (fold.valid, cell.valid_scores, cell.validation),
             (fold.test, cell.scores, cell.evaluation.mean["nDCG@3"]),
         ):
             assert value == pk.evaluate(part, scores, "nDCG@3", preset="letor4").mean["nDCG@3"]
-    assert "letor" in found.select
+    assert "letor" in result.select
 
 
 def test_rounds_are_chosen_by_the_selecting_measure(data):
     """The validation part is watched by `select`; the cell's curve has its best value where the model was kept."""
     ranker = LambdaMART(n_estimators=12, min_child_samples=2, learning_rate=0.4, n_jobs=1)
-    found = run(data, ranker, search=None, select="AP")
-    for cell in found.cells:
+    result = run(data, ranker, search=None, select="AP")
+    for cell in result.cells:
         assert cell.history.size == 12 and cell.validation == pytest.approx(cell.history.max(), abs=1e-12)
-    assert found.curves.height == 36
+    assert result.curves.height == 36
     blind = run(data, ranker, search=None, early_stopping=False)
-    assert blind.curves.height == 0 and table(blind).rows() != table(found).rows()
+    assert blind.curves.height == 0 and table(blind).rows() != table(result).rows()
 
 
 def test_refit_of_a_blend_keeps_its_members_and_their_rounds(data):
     trees = MART(n_estimators=30, num_leaves=4, min_child_samples=2, early_stopping_rounds=2, n_jobs=1)
     blend = Blend(members=(trees, "ListNet", "LinearRegression"), weights=(1, 2, 3), n_best=2, eval_measure="AP")
-    found = run(data, blend, search=None, refit=True, select="AP")
-    for cell in found.cells:
-        fold = found.folds["data"][cell.fold]
+    result = run(data, blend, search=None, refit=True, select="AP")
+    for cell in result.cells:
+        fold = result.folds["data"][cell.fold]
         before = Blend(**blend.get_params(deep=False)).fit(fold.train, eval_set=fold.valid)
         again = cell.model()
         assert [type(member) for member in again.members_] == [type(member) for member in before.members_]
@@ -129,8 +129,8 @@ def test_refit_of_a_blend_keeps_its_members_and_their_rounds(data):
 
 def test_refit_uses_the_validation_part_for_the_best_number_of_rounds(data):
     ranker = LambdaMART(n_estimators=12, min_child_samples=2, learning_rate=0.4, n_jobs=1)
-    found = run(data, ranker, search=None, refit=True)
-    for cell, fold in zip(found.cells, letor_folds(data, 3), strict=True):
+    result = run(data, ranker, search=None, refit=True)
+    for cell, fold in zip(result.cells, letor_folds(data, 3), strict=True):
         rounds = int(cell.history.argmax()) + 1
         both = pk.concat([fold.train, fold.valid])
         expected = LambdaMART(n_estimators=rounds, min_child_samples=2, learning_rate=0.4, n_jobs=1).fit(both)
@@ -146,8 +146,8 @@ def test_every_search_finds_the_better_setting(search):
     X = np.random.default_rng(0).normal(size=(180, 2))
     data = pk.RankingDataset.from_arrays(X, np.digitize(X[:, 0], [0.0, 1.0]), np.repeat(np.arange(30), 6))
     spaces = {"R": {"sign": (-1.0, 1.0)}}
-    found = run(data, {"R": Signed()}, search=search, n_trials=6 if search == "bayes" else 3, spaces=spaces)
-    assert all(cell.setting == {"sign": 1.0} for cell in found.cells)
+    result = run(data, {"R": Signed()}, search=search, n_trials=6 if search == "bayes" else 3, spaces=spaces)
+    assert all(cell.setting == {"sign": 1.0} for cell in result.cells)
 
 
 class Signed(Ridge):
@@ -162,13 +162,13 @@ class Signed(Ridge):
 
 
 def test_halving_shortens_rounds_or_queries(data):
-    found = run(data, ["LambdaMART(n_estimators=9, min_child_samples=2)"], search="halving", n_trials=3)
-    for cell in found.cells:
+    result = run(data, ["LambdaMART(n_estimators=9, min_child_samples=2)"], search="halving", n_trials=3)
+    for cell in result.cells:
         assert [trial.share for trial in cell.trials] == pytest.approx([1 / 3] * 3 + [1.0])
         assert cell.trials[-1].selected and len(cell.history) == 9 and cell.effort == "n_estimators"
-    found = run(data, {"ridge": Ridge()}, search="halving", n_trials=3, folds=3)  # no rounds: fewer queries
-    assert [trial.share for trial in found.cells[0].trials] == pytest.approx([1 / 3] * 3 + [1.0])
-    assert found.cells[0].effort == "training queries"
+    result = run(data, {"ridge": Ridge()}, search="halving", n_trials=3, folds=3)  # no rounds: fewer queries
+    assert [trial.share for trial in result.cells[0].trials] == pytest.approx([1 / 3] * 3 + [1.0])
+    assert result.cells[0].effort == "training queries"
 
 
 # ------------------------------------------------------------------------------------------------- rankers and data
@@ -183,11 +183,11 @@ def test_rankers_of_all_kinds(data):
         "pipeline": make_pipeline(StandardScaler(), Ridge()),
         "function": lambda **setting: Ridge(**setting),
     }
-    found = run(data, rankers, n_trials=2)
-    assert not found.failures
-    trials = dict(found.trials.group_by("ranker").len().iter_rows())
+    result = run(data, rankers, n_trials=2)
+    assert not result.failures
+    trials = dict(result.trials.group_by("ranker").len().iter_rows())
     assert trials == {"name": 6, "class": 6, "estimator": 3, "lightgbm": 6, "pipeline": 6, "function": 3}
-    by = {name: [cell.scores for cell in found.of("data", name)] for name in rankers}
+    by = {name: [cell.scores for cell in result.of("data", name)] for name in rankers}
     np.testing.assert_array_equal(np.concatenate(by["name"]), np.concatenate(by["class"]))
     fold = letor_folds(data, 3)[0]
     ridge = Ridge(random_state=0).fit(fold.train.X, fold.train.y)
@@ -198,21 +198,21 @@ def test_lightgbm_stops_early_where_asked(data):
     ranker = lgb.LGBMRanker(
         n_estimators=40, learning_rate=0.5, min_child_samples=2, verbose=-1, early_stopping_rounds=2
     )
-    found = run(data, {"lgb": ranker}, search=None)
+    result = run(data, {"lgb": ranker}, search=None)
     fold = letor_folds(data, 3)[0]
     plain = lgb.LGBMRanker(
         n_estimators=40, learning_rate=0.5, min_child_samples=2, verbose=-1, random_state=0, n_jobs=1
     )
     plain.fit(fold.train.X, fold.train.y, group=fold.train.group)
-    assert not found.failures
-    assert not np.array_equal(found.cells[0].scores, plain.predict(fold.test.X))
+    assert not result.failures
+    assert not np.array_equal(result.cells[0].scores, plain.predict(fold.test.X))
 
 
 def test_xgboost_stops_early_where_asked(data):
     """XGBoost takes the queries of the validation part as ids or as sizes, and refuses both at once."""
     xgboost = pytest.importorskip("xgboost")
     ranker = xgboost.XGBRanker(n_estimators=40, learning_rate=0.5, early_stopping_rounds=2, n_jobs=1)
-    found = run(data, {"xgb": ranker}, search=None)
+    result = run(data, {"xgb": ranker}, search=None)
     fold = letor_folds(data, 3)[0]
     plain = xgboost.XGBRanker(n_estimators=40, learning_rate=0.5, early_stopping_rounds=2, random_state=0, n_jobs=1)
     train, valid = fold.train, fold.valid
@@ -224,8 +224,8 @@ def test_xgboost_stops_early_where_asked(data):
         eval_qid=[valid.query_of_row],
         verbose=False,
     )
-    assert not found.failures and plain.best_iteration < 39
-    np.testing.assert_array_equal(found.cells[0].scores, plain.predict(fold.test.X))
+    assert not result.failures and plain.best_iteration < 39
+    np.testing.assert_array_equal(result.cells[0].scores, plain.predict(fold.test.X))
 
 
 def test_rankers_of_other_libraries_by_name():
@@ -259,9 +259,9 @@ def test_string_ids(tmp_path):
     rng = np.random.default_rng(0)
     qid = np.repeat([f"q{i}" for i in range(12)], 5)
     data = pk.RankingDataset.from_arrays(rng.normal(size=(60, 3)), rng.integers(0, 3, 60), qid)
-    found = run(data, "LinearRegression", search=None, out=tmp_path)
-    assert sorted(found.per_query["qid"].to_list()) == sorted(data.qids.tolist())
-    assert Experiment.load(tmp_path).per_query.equals(found.per_query)
+    result = run(data, "LinearRegression", search=None, out=tmp_path)
+    assert sorted(result.per_query["qid"].to_list()) == sorted(data.qids.tolist())
+    assert Experiment.load(tmp_path).per_query.equals(result.per_query)
 
 
 # ------------------------------------------------------------------------------------------------------ determinism
@@ -303,8 +303,8 @@ def test_work_goes_on_in_processes_that_have_started(data, monkeypatch):
         return task
 
     monkeypatch.setattr(workers._Team, "take", take)
-    found = run(data, ["LinearRegression", "ListNet"], search=None, n_jobs=2)
-    assert len(places) <= 2 and len(found.cells) == 6 and not found.failures
+    result = run(data, ["LinearRegression", "ListNet"], search=None, n_jobs=2)
+    assert len(places) <= 2 and len(result.cells) == 6 and not result.failures
 
 
 def test_what_is_defined_in_a_script_reaches_the_processes(data):
@@ -321,11 +321,11 @@ def test_what_is_defined_in_a_script_reaches_the_processes(data):
         raise RuntimeError("no such luck")
 
     rankers = {"local": Local(), "broken": broken, "threads": Threads()}
-    found = run(letor_folds(data, 3)[0], rankers, select="TopLabel", search=None, n_jobs=2)
-    assert len(found.cells) == 2 and {f.error for f in found.failures} == {"RuntimeError: no such luck"}
-    assert "in broken" in found.failures[0].traceback
+    result = run(letor_folds(data, 3)[0], rankers, select="TopLabel", search=None, n_jobs=2)
+    assert len(result.cells) == 2 and {f.error for f in result.failures} == {"RuntimeError: no such luck"}
+    assert "in broken" in result.failures[0].traceback
     # two threads in all, two processes: each has one, and so have the libraries in it
-    assert {float(cell.scores[0]) for cell in found.of("data", "threads")} == {111.0}
+    assert {float(cell.scores[0]) for cell in result.of("data", "threads")} == {111.0}
 
 
 # --------------------------------------------------------------------------------------------------------- resuming
@@ -537,9 +537,9 @@ def test_a_finished_cell_is_measured_once(data, tmp_path, monkeypatch):
     monkeypatch.setattr(Cell, "measured", lambda self, *args: measured.append(self.key) or original(self, *args))
 
     def counted(self, key):
-        found = finished(self, key)
-        read.extend([key] * (found is not None))
-        return found
+        result = finished(self, key)
+        read.extend([key] * (result is not None))
+        return result
 
     monkeypatch.setattr(CellFolder, "finished", counted)
     first = run(data, "LinearRegression", search=None, out=tmp_path)
@@ -588,24 +588,24 @@ def test_interrupted_training_is_no_finished_cell(data, tmp_path, monkeypatch):
 def test_failing_cell_takes_no_other_with_it(data, n_jobs, how):
     """One that raises, and one that ends its process."""
     rankers = {"fails": Fails(how=how), "ListNet": "ListNet", "LinearRegression": "LinearRegression"}
-    found = run(letor_folds(data, 3)[0], rankers, search=None, n_jobs=n_jobs)
-    assert found.complete("data") == ["ListNet", "LinearRegression"]
-    (failure,) = found.failures
+    result = run(letor_folds(data, 3)[0], rankers, search=None, n_jobs=n_jobs)
+    assert result.complete("data") == ["ListNet", "LinearRegression"]
+    (failure,) = result.failures
     assert (failure.dataset, failure.fold, failure.ranker) == ("data", 1, "fails")
     assert ("ValueError: alpha=1.0 is too large" if how == "raise" else "ended with exit code 7") in failure.error
-    assert "fails" not in set(found.leaderboard["ranker"]) and "Failed: fails" in str(found)
+    assert "fails" not in set(result.leaderboard["ranker"]) and "Failed: fails" in str(result)
 
 
 def test_a_killed_worker_loses_its_cell_and_says_so(data, tmp_path):
     """Never a smaller result without a word; the next run computes what is missing and nothing else."""
     folds = letor_folds(data, 3)[0]
     rankers = {"fails": Fails(how="kill"), "ListNet": "ListNet", "LinearRegression": "LinearRegression"}
-    found = run(folds, rankers, search=None, n_jobs=2, out=tmp_path)
-    (failure,) = found.failures
+    result = run(folds, rankers, search=None, n_jobs=2, out=tmp_path)
+    (failure,) = result.failures
     assert failure.ranker == "fails" and "ended by signal 9" in failure.error
-    assert found.complete("data") == ["ListNet", "LinearRegression"] and "Failed: fails" in str(found)
-    assert [words["ranker"] for words in CellFolder(tmp_path).read_manifest()["failures"]] == ["fails"]
-    times = {cell.key: CellFolder(tmp_path).cell_path(cell.key).stat().st_mtime_ns for cell in found.cells}
+    assert result.complete("data") == ["ListNet", "LinearRegression"] and "Failed: fails" in str(result)
+    assert [tokens["ranker"] for tokens in CellFolder(tmp_path).read_manifest()["failures"]] == ["fails"]
+    times = {cell.key: CellFolder(tmp_path).cell_path(cell.key).stat().st_mtime_ns for cell in result.cells}
     again = run(folds, rankers | {"fails": Fails(how="kill", limit=9.0)}, search=None, n_jobs=2, out=tmp_path)
     assert not again.failures and again.complete("data") == ["fails", "ListNet", "LinearRegression"]
     for key, before in times.items():
@@ -617,10 +617,10 @@ def test_warnings_of_trials_are_given_once_with_their_number(data):
     flat = data.replace(X=np.zeros_like(data.X))
     for n_jobs in (1, 2):
         with pytest.warns(PlackettWarning) as caught:
-            found = run(flat, {"flat": "ListNet"}, search="random", n_trials=3, n_jobs=n_jobs)
+            result = run(flat, {"flat": "ListNet"}, search="random", n_trials=3, n_jobs=n_jobs)
         (said,) = [str(warning.message) for warning in caught if warning.category is PlackettWarning]
         assert said.startswith("flat, 9 of 9 trials: ListNet learned nothing")
-        assert all(len(trial.warnings) == 1 for cell in found.cells for trial in cell.trials)
+        assert all(len(trial.warnings) == 1 for cell in result.cells for trial in cell.trials)
 
 
 def test_a_pipeline_of_our_own_steps_is_known_by_the_source_of_its_ranker():
@@ -634,10 +634,10 @@ def test_another_experiment_is_not_overwritten_unasked(data, tmp_path):
     run(data, "ListNet", **options)  # the same again
     run(data, ["ListNet", "LinearRegression"], ["nDCG@5"], **options)  # more of the same
     manifest = (tmp_path / "experiment.json").read_bytes()
-    for words in ({"random_state": 1}, {"select": "RR"}, {"rankers": "ListNet"}, {"rankers": ["ListNet(alpha=2.0)"]}):
-        words = {"rankers": ["ListNet", "LinearRegression"]} | words
+    for tokens in ({"random_state": 1}, {"select": "RR"}, {"rankers": "ListNet"}, {"rankers": ["ListNet(alpha=2.0)"]}):
+        tokens = {"rankers": ["ListNet", "LinearRegression"]} | tokens
         with pytest.raises(FolderTakenError, match="holds an experiment with"):
-            run(data, measures=["nDCG@5"], **options | words)
+            run(data, measures=["nDCG@5"], **options | tokens)
     with pytest.raises(FolderTakenError, match="other data"):
         run(make_ranking(31, 8, 6, random_state=5), ["ListNet", "LinearRegression"], ["nDCG@5"], **options)
     assert (tmp_path / "experiment.json").read_bytes() == manifest
@@ -670,10 +670,10 @@ def test_grid_with_too_few_trials_is_refused_before_any_work(data, tmp_path):
 
 def test_failing_trial_is_recorded_and_not_chosen(data):
     spaces = {"fails": {"alpha": (0.5, 1.5)}}
-    found = run(data, {"fails": Fails(limit=1.0)}, search="grid", n_trials=None, spaces=spaces)
-    assert [cell.setting for cell in found.cells] == [{"alpha": 0.5}] * 3
+    result = run(data, {"fails": Fails(limit=1.0)}, search="grid", n_trials=None, spaces=spaces)
+    assert [cell.setting for cell in result.cells] == [{"alpha": 0.5}] * 3
     assert (
-        found.trials.filter(pl.col("error").is_not_null())["error"].to_list()
+        result.trials.filter(pl.col("error").is_not_null())["error"].to_list()
         == ["ValueError: alpha=1.5 is too large"] * 3
     )
 
@@ -837,10 +837,10 @@ def test_a_folder_with_an_experiment_file_of_something_else_is_left_alone(data, 
 
 
 def test_temporary_folder_goes_with_the_result(data):
-    found = run(data, "LinearRegression", search=None)
-    folder = Path(found.folder)
-    assert found.cells[0].model() and folder.exists()
-    del found
+    result = run(data, "LinearRegression", search=None)
+    folder = Path(result.folder)
+    assert result.cells[0].model() and folder.exists()
+    del result
     assert not folder.exists()
 
 
@@ -857,15 +857,15 @@ def test_time_budget_ends_the_search(data):
             return super().fit(X, y)
 
     spaces = {"s": {"alpha": Real(0.1, 10.0)}}
-    found = run(data, {"s": Sleepy()}, n_trials=None, time_budget=0.2, spaces=spaces)
-    assert all(2 <= len(cell.trials) <= 5 for cell in found.cells)
+    result = run(data, {"s": Sleepy()}, n_trials=None, time_budget=0.2, spaces=spaces)
+    assert all(2 <= len(cell.trials) <= 5 for cell in result.cells)
 
 
 def test_neural_rankers_too(data):
     pytest.importorskip("torch")
-    found = run(data, {"net": RankNet(hidden=(4,), max_epochs=3, n_jobs=1)}, n_trials=2)
-    assert not found.failures and found.cells[0].history.size == 3
-    np.testing.assert_array_equal(found.cells[0].model().predict(found.folds["data"][1].test), found.cells[0].scores)
+    result = run(data, {"net": RankNet(hidden=(4,), max_epochs=3, n_jobs=1)}, n_trials=2)
+    assert not result.failures and result.cells[0].history.size == 3
+    np.testing.assert_array_equal(result.cells[0].model().predict(result.folds["data"][1].test), result.cells[0].scores)
 
 
 @pytest.mark.golden
@@ -874,10 +874,10 @@ def test_public_dataset_by_name(data_dir, monkeypatch):
     monkeypatch.setenv("PLACKETT_DATA", str(data_dir))
     if not (data_dir / "LETOR4.0-MQ2008").is_dir():
         pytest.skip("MQ2008 is not there")
-    found = run("mq2008", "LinearRegression", ["AP"], preset="letor4", search=None, early_stopping=False)
+    result = run("mq2008", "LinearRegression", ["AP"], preset="letor4", search=None, early_stopping=False)
     folds = [pk.datasets.load("mq2008", fold=i) for i in range(1, 6)]
     plain = cross_validate(folds, LinearRegression(n_jobs=1), ["AP"], preset="letor4")
-    assert found.datasets == ("mq2008",) and found.results("AP")["mq2008"]["LinearRegression"] == plain.mean["AP"]
+    assert result.datasets == ("mq2008",) and result.results("AP")["mq2008"]["LinearRegression"] == plain.mean["AP"]
 
 
 def test_files_and_frames_are_to_be_read_first(data, tmp_path, monkeypatch):

@@ -100,8 +100,8 @@ def test_beside_an_experiment():
     """Known by the name of the dataset and the class of the ranker, whatever that is called; others are left out."""
     data = make_ranking(12, 5, 3, random_state=0)
     rankers = {"mine": "ListNet", "ridge": "sklearn.linear_model.Ridge"}
-    found = experiment({"mq2008": data, "other": data}, rankers, ["AP", "RR"], folds=3, search=None, n_jobs=1)
-    table = compare_with_published(found)
+    result = experiment({"mq2008": data, "other": data}, rankers, ["AP", "RR"], folds=3, search=None, n_jobs=1)
+    table = compare_with_published(result)
     assert table.select("dataset", "ranker", "measure", "published").rows() == [("mq2008", "mine", "AP", 0.478)]
-    measured = np.mean([cell.evaluation.mean["AP"] for cell in found.of("mq2008", "mine")])
+    measured = np.mean([cell.evaluation.mean["AP"] for cell in result.of("mq2008", "mine")])
     assert table["measured"].item() == measured and table["difference"].item() == measured - 0.478

@@ -28,14 +28,14 @@ def data():
 
 def shapley(value, d):
     """Shapley values by their definition: all subsets."""
-    found = np.zeros(d)
+    result = np.zeros(d)
     for j in range(d):
         others = [k for k in range(d) if k != j]
         for size in range(d):
             weight = math.factorial(size) * math.factorial(d - size - 1) / math.factorial(d)
             for subset in itertools.combinations(others, size):
-                found[j] += weight * (value({*subset, j}) - value(set(subset)))
-    return found
+                result[j] += weight * (value({*subset, j}) - value(set(subset)))
+    return result
 
 
 def by_definition(score, x, background):
@@ -50,38 +50,38 @@ def by_definition(score, x, background):
     return shapley(value, x.size)
 
 
-def adds_up(found):
-    np.testing.assert_allclose(found.base + found.contributions.sum(axis=1), found.scores, rtol=1e-5, atol=1e-6)
+def adds_up(result):
+    np.testing.assert_allclose(result.base + result.contributions.sum(axis=1), result.scores, rtol=1e-5, atol=1e-6)
 
 
 def test_linear_contributions_are_shapley_values(data):
     ranker = pk.rankers.ListNet().fit(data)
-    found = explain(ranker, data, 3)
-    assert found.method == "linear" and found.standard_error is None
-    adds_up(found)
+    result = explain(ranker, data, 3)
+    assert result.method == "linear" and result.standard_error is None
+    adds_up(result)
     np.testing.assert_allclose(
-        found.contributions[0], by_definition(ranker.predict, found.X[0], found.X.astype(np.float64)), atol=1e-6
+        result.contributions[0], by_definition(ranker.predict, result.X[0], result.X.astype(np.float64)), atol=1e-6
     )
 
 
 def test_trees_use_exact_tree_contributions(data):
     ranker = pk.LambdaMART(n_estimators=10, num_leaves=6, min_child_samples=2).fit(data)
-    found = explain(ranker, data, 3)
-    assert found.method == "trees"
-    adds_up(found)
-    assert np.abs(found.contributions[:, :2]).sum() > 5 * np.abs(found.contributions[:, 2:]).sum()
+    result = explain(ranker, data, 3)
+    assert result.method == "trees"
+    adds_up(result)
+    assert np.abs(result.contributions[:, :2]).sum() > 5 * np.abs(result.contributions[:, 2:]).sum()
 
 
 def test_several_outputs_are_sampled(data):
     """McRank's score is no sum of its trees: the expected grade of a softmax."""
     ranker = pk.rankers.McRank(n_estimators=5, num_leaves=4, min_child_samples=2).fit(data)
-    found = explain(ranker, data, 3, n_orders=300)
-    assert found.method == "sampling"
-    adds_up(found)
+    result = explain(ranker, data, 3, n_orders=300)
+    assert result.method == "sampling"
+    adds_up(result)
     for i in range(2):
-        expected = by_definition(ranker.predict, found.X[i], found.X)
-        error = np.maximum(found.standard_error[i], 1e-9)
-        assert (np.abs(found.contributions[i] - expected) < 5 * error + 1e-6).all()
+        expected = by_definition(ranker.predict, result.X[i], result.X)
+        error = np.maximum(result.standard_error[i], 1e-9)
+        assert (np.abs(result.contributions[i] - expected) < 5 * error + 1e-6).all()
 
 
 def test_sampling_matches_the_definition_with_interactions():
@@ -93,9 +93,9 @@ def test_sampling_matches_the_definition_with_interactions():
         return rows[:, 0] * rows[:, 1] + np.maximum(rows[:, 2], 0.3) - rows[:, 3] ** 2 * rows[:, 0]
 
     draws = sampled_contributions(score, x, *draw_orders(background, 4000, rng))
-    found, error = draws.mean(axis=0), standard_error(draws)
+    result, error = draws.mean(axis=0), standard_error(draws)
     expected = by_definition(score, x, background)
-    assert (np.abs(found - expected) < 4.5 * error).all() and error.max() < 0.1
+    assert (np.abs(result - expected) < 4.5 * error).all() and error.max() < 0.1
     assert np.abs(expected).max() > 10 * error.max()
 
 
@@ -105,10 +105,10 @@ def test_list_aware_models_are_explained_in_their_list(data):
 
     network = Neural(architecture="attention", hidden=(8,), n_heads=2, n_layers=1, max_epochs=2, device="cpu", n_jobs=1)
     ranker = pk.GradientRanker(loss="ListNet", model=network).fit(data)
-    found = explain(ranker, data, 3, n_orders=4)
-    assert found.method == "sampling"
-    np.testing.assert_allclose(found.scores, ranker.predict(data.select([3])), rtol=1e-6)
-    np.testing.assert_allclose(found._score(1, found.X[1:2], 1), found.scores[1:2], rtol=1e-5, atol=1e-6)
+    result = explain(ranker, data, 3, n_orders=4)
+    assert result.method == "sampling"
+    np.testing.assert_allclose(result.scores, ranker.predict(data.select([3])), rtol=1e-6)
+    np.testing.assert_allclose(result._score(1, result.X[1:2], 1), result.scores[1:2], rtol=1e-5, atol=1e-6)
 
 
 def test_categories_are_shown_by_their_values(tmp_path):
@@ -132,58 +132,58 @@ def test_categories_are_shown_by_their_values(tmp_path):
     assert (pair["above_category"], pair["below_category"]) == ("ç", "a")
     way = explanation.to_pass(0, 2).row(by_predicate=pl.col("feature") == "brand", named=True)
     assert (way["from_category"], way["to_category"]) == ("a", "ç")
-    found = pk.experiment(shop, ranker, "nDCG", search=None, n_jobs=1, folds=3)
-    found.report(tmp_path / "report")  # which explains a list, too
+    result = pk.experiment(shop, ranker, "nDCG", search=None, n_jobs=1, folds=3)
+    result.report(tmp_path / "report")  # which explains a list, too
     assert "ç | " in (tmp_path / "report" / "report.md").read_text()
 
 
 @pytest.mark.parametrize("ranker", [pk.rankers.ListNet(), pk.LambdaMART(n_estimators=10, min_child_samples=2)])
 def test_pair_adds_up_to_the_difference(data, ranker):
-    found = explain(ranker.fit(data), data, 5)
-    best, worst = int(np.argmax(found.scores)), int(np.argmin(found.scores))
-    pair = found.pair(best, worst)
-    np.testing.assert_allclose(pair["contribution"].sum(), found.scores[best] - found.scores[worst], rtol=1e-5)
+    result = explain(ranker.fit(data), data, 5)
+    best, worst = int(np.argmax(result.scores)), int(np.argmin(result.scores))
+    pair = result.pair(best, worst)
+    np.testing.assert_allclose(pair["contribution"].sum(), result.scores[best] - result.scores[worst], rtol=1e-5)
     assert (np.diff(pair["contribution"].abs().to_numpy()) <= 0).all()
 
 
 @pytest.mark.parametrize("ranker", [pk.rankers.ListNet(), pk.LambdaMART(n_estimators=10, min_child_samples=2)])
 def test_the_change_really_passes_and_none_nearer_does(data, ranker):
-    found = explain(ranker.fit(data), data, 5)
-    order = np.argsort(-found.scores)
+    result = explain(ranker.fit(data), data, 5)
+    order = np.argsort(-result.scores)
     above, below = int(order[1]), int(order[-1])
-    ways = found.to_pass(below, above)
+    ways = result.to_pass(below, above)
     assert ways.height > 0
     if not ways["together"][0]:
         for row in ways.iter_rows(named=True):  # every value seen that is nearer is tried
-            j = found.feature_names.index(row["feature"])
-            seen = np.unique(np.append(found._seen[:, j], data.X[:, j]))
+            j = result.feature_names.index(row["feature"])
+            seen = np.unique(np.append(result._seen[:, j], data.X[:, j]))
             nearer = seen[np.abs(seen - row["from"]) < abs(row["to"] - row["from"]) - 1e-6]
-            rows = np.tile(found.X[below], (nearer.size + 1, 1))
+            rows = np.tile(result.X[below], (nearer.size + 1, 1))
             rows[:, j] = [*nearer, row["to"]]
             scores = ranker.predict(rows, qid=np.zeros(nearer.size + 1))
-            assert (scores[:-1] <= found.scores[above]).all() and scores[-1] > found.scores[above]
+            assert (scores[:-1] <= result.scores[above]).all() and scores[-1] > result.scores[above]
     else:
-        x = found.X[below].copy()
+        x = result.X[below].copy()
         for row in ways.iter_rows(named=True):
-            x[found.feature_names.index(row["feature"])] = row["to"]
-        assert ranker.predict(x[None], qid=[0])[0] > found.scores[above]
+            x[result.feature_names.index(row["feature"])] = row["to"]
+        assert ranker.predict(x[None], qid=[0])[0] > result.scores[above]
 
 
 def test_pairs_of_sampled_contributions_add_up(data):
     """All documents of the query are explained with the same orders and background."""
     ranker = pk.rankers.McRank(n_estimators=5, num_leaves=4, min_child_samples=2).fit(data)
-    found = explain(ranker, data, 3, n_orders=5)
-    assert found.method == "sampling" and np.ptp(found.base) < 1e-6
-    best, worst = int(np.argmax(found.scores)), int(np.argmin(found.scores))
-    pair = found.pair(best, worst)
+    result = explain(ranker, data, 3, n_orders=5)
+    assert result.method == "sampling" and np.ptp(result.base) < 1e-6
+    best, worst = int(np.argmax(result.scores)), int(np.argmin(result.scores))
+    pair = result.pair(best, worst)
     assert pair.height == data.n_features
-    np.testing.assert_allclose(pair["contribution"].sum(), found.scores[best] - found.scores[worst], rtol=1e-5)
+    np.testing.assert_allclose(pair["contribution"].sum(), result.scores[best] - result.scores[worst], rtol=1e-5)
     # the error of a difference is that of the differences, not of two independent estimates
     more = explain(ranker, data, 3, n_orders=2000)
     exact = more.pair(best, worst).sort("feature")["contribution"].to_numpy()
     rough = pair.sort("feature")
     assert (np.abs(rough["contribution"].to_numpy() - exact) < 8 * rough["standard_error"].to_numpy() + 0.02).all()
-    other = found.document(best)["standard_error"].sum() + found.document(worst)["standard_error"].sum()
+    other = result.document(best)["standard_error"].sum() + result.document(worst)["standard_error"].sum()
     assert pair["standard_error"].sum() <= other + 1e-6
 
 
@@ -194,9 +194,11 @@ def test_neighbours_are_a_row_of_their_own_in_list_aware_models():
     ranker = pk.rankers.MultipleHyperplaneRanker(n_jobs=1).fit(data)
     rows = 0
     for qid in range(8):
-        found = explain(ranker, data, qid, n_orders=4)
-        pair = found.pair(0, 1)
-        np.testing.assert_allclose(pair["contribution"].sum(), found.scores[0] - found.scores[1], rtol=1e-5, atol=1e-6)
+        result = explain(ranker, data, qid, n_orders=4)
+        pair = result.pair(0, 1)
+        np.testing.assert_allclose(
+            pair["contribution"].sum(), result.scores[0] - result.scores[1], rtol=1e-5, atol=1e-6
+        )
         rows += (pair["feature"] == "(other documents)").sum()
     assert rows > 0
 
@@ -211,9 +213,9 @@ def test_query_ids_of_any_kind(ids):
     data = RankingDataset.from_arrays(X, y, np.array(ids)[np.unique(qid, return_inverse=True)[1]])
     ranker = pk.rankers.ListNet(max_iter=5).fit(data)
     for name in ids:
-        found = explain(ranker, data, name)
-        assert found.qid == name and str(explain(ranker, data, str(name)).qid) == str(name)
-        np.testing.assert_array_equal(found.scores, ranker.predict(data)[data.qids[data.query_of_row] == name])
+        result = explain(ranker, data, name)
+        assert result.qid == name and str(explain(ranker, data, str(name)).qid) == str(name)
+        np.testing.assert_array_equal(result.scores, ranker.predict(data)[data.qids[data.query_of_row] == name])
     with pytest.raises(DataError, match="no query"):
         explain(ranker, data, "nobody")
 
@@ -235,19 +237,19 @@ def test_errors(data):
         explain(ranker, data)
     with pytest.raises(DataError, match="no query 'x'"):
         explain(ranker, data, "x")
-    found = explain(ranker, data, 3)
+    result = explain(ranker, data, 3)
     with pytest.raises(DataError, match="no document 99"):
-        found.document(99)
-    best, worst = int(np.argmax(found.scores)), int(np.argmin(found.scores))
+        result.document(99)
+    best, worst = int(np.argmax(result.scores)), int(np.argmin(result.scores))
     with pytest.raises(DataError, match="already above"):
-        found.to_pass(best, worst)
+        result.to_pass(best, worst)
     with pytest.raises(DataError, match="not a Pipeline"):
         explain(make_pipeline(StandardScaler(), ranker), data, 3)
 
 
 def test_ranking_is_in_order_of_scores(data):
-    found = explain(pk.rankers.ListNet().fit(data), data, 3)
-    frame = found.ranking()
+    result = explain(pk.rankers.ListNet().fit(data), data, 3)
+    frame = result.ranking()
     assert (np.diff(frame["score"].to_numpy()) <= 0).all() and frame["position"][0] == 1
 
 
@@ -259,14 +261,14 @@ def test_to_pass_in_a_model_that_looks_at_the_whole_list():
     ranker = pk.rankers.MultipleHyperplaneRanker(n_jobs=1).fit(data)
     assert ranker.scorer_.list_aware
     for qid in range(8):
-        found = pk.explain(ranker, data, qid, n_orders=2)
-        order = np.argsort(-found.scores)
+        result = pk.explain(ranker, data, qid, n_orders=2)
+        order = np.argsort(-result.scores)
         last, first = int(order[-1]), int(order[0])
-        if found.scores[last] == found.scores[first]:
+        if result.scores[last] == result.scores[first]:
             continue
-        ways = found.to_pass(last, first)
+        ways = result.to_pass(last, first)
         assert ways.height > 0
-        table = found.X.copy()
+        table = result.X.copy()
         changed = ways if ways["together"][0] else ways[:1]
         for feature, value in changed.select("feature", "to").iter_rows():
             table[last, int(feature) - 1] = value
@@ -291,11 +293,11 @@ def test_a_pipeline_of_our_own_steps_is_explained_after_them(data):
     holes = data.replace(X=np.where(np.random.default_rng(0).random(data.X.shape) < 0.1, np.nan, data.X))
     pipeline = make_pipeline(pk.Imputer(), pk.ListNet()).fit(holes)
     filled = pipeline[0].transform(holes)
-    for words, same in (({}, {}), ({"background": holes}, {"background": filled})):
-        found = explain(pipeline, holes, 3, **words)
+    for parameters, same in (({}, {}), ({"background": holes}, {"background": filled})):
+        result = explain(pipeline, holes, 3, **parameters)
         expected = explain(pipeline[1], filled, 3, **same)
-        np.testing.assert_array_equal(found.contributions, expected.contributions)
-        np.testing.assert_allclose(found.base + found.contributions.sum(axis=1), found.scores, rtol=1e-5)
+        np.testing.assert_array_equal(result.contributions, expected.contributions)
+        np.testing.assert_allclose(result.base + result.contributions.sum(axis=1), result.scores, rtol=1e-5)
 
 
 def related_task(n_queries=8, n=5):

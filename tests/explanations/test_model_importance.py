@@ -38,17 +38,17 @@ def test_what_models_say_of_themselves(data):
 
     linear = ListNet(n_jobs=1).fit(data)
     for given in (data, data.replace(X=sp.csr_array(data.X))):
-        found = model_importance(linear, given)
+        result = model_importance(linear, given)
         expected = np.abs(linear.scorer_.weights[:, 0]) * np.std(data.X.astype(float), axis=0)
-        assert by_feature(found) == pytest.approx({str(j + 1): v for j, v in enumerate(expected)}, rel=1e-5)
-        assert found["share"].sum() == pytest.approx(1)
+        assert by_feature(result) == pytest.approx({str(j + 1): v for j, v in enumerate(expected)}, rel=1e-5)
+        assert result["share"].sum() == pytest.approx(1)
 
     boosted = RankBoost(n_jobs=1, n_estimators=10).fit(data)
-    found = by_feature(model_importance(boosted, data))
+    result = by_feature(model_importance(boosted, data))
     for j in range(4):  # what the score does when only this feature differs between documents
         X = np.zeros_like(data.X)
         X[:, j] = data.X[:, j]
-        assert found[str(j + 1)] == pytest.approx(np.std(boosted.predict(data.replace(X=X))), abs=1e-9)
+        assert result[str(j + 1)] == pytest.approx(np.std(boosted.predict(data.replace(X=X))), abs=1e-9)
 
 
 def test_models_that_say_nothing(data):

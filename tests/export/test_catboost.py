@@ -49,9 +49,9 @@ NESTED = {
 }
 
 
-def written(tmp_path, model, **words):
+def written(tmp_path, model, **parameters):
     path = tmp_path / "model.json"
-    path.write_text(json.dumps(model, **words))
+    path.write_text(json.dumps(model, **parameters))
     return path
 
 
@@ -80,8 +80,8 @@ def test_other_trees_by_hand(tmp_path):
 
 
 def test_load_knows_it(tmp_path):
-    for words in ({}, {"indent": 2}):
-        path = written(tmp_path, SYMMETRIC, **words)
+    for parameters in ({}, {"indent": 2}):
+        path = written(tmp_path, SYMMETRIC, **parameters)
         assert foreign_reader(path) is read_catboost and pk.load(path).n_features_in_ == 2
     assert read_catboost(path, n_features=5).predict(np.zeros((1, 5))).shape == (1,)
     with pytest.raises(DataError, match="n_features=1"):

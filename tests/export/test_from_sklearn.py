@@ -138,14 +138,14 @@ def test_categories_of_histogram_gradient_boosting(missing, tmp_path):
     if missing:
         X[::5, 1] = np.nan
     model = ensemble.HistGradientBoostingRegressor(max_iter=6, categorical_features=[1, 3]).fit(X, y)
-    found = from_sklearn(model)
-    assert found.scorer_.trees.categorical.any()
+    result = from_sklearn(model)
+    assert result.scorer_.trees.categorical.any()
     rows = np.concatenate([X, X[:80]])
     rows[500:, 1] = np.arange(80)  # most of them were never seen
     rows[560:, 3] = np.nan
-    np.testing.assert_allclose(found.predict(rows), model.predict(rows), rtol=1e-6, atol=1e-6)
-    found.save(tmp_path / "m.plackett")
-    np.testing.assert_array_equal(pk.load(tmp_path / "m.plackett").predict(rows), found.predict(rows))
+    np.testing.assert_allclose(result.predict(rows), model.predict(rows), rtol=1e-6, atol=1e-6)
+    result.save(tmp_path / "m.plackett")
+    np.testing.assert_array_equal(pk.load(tmp_path / "m.plackett").predict(rows), result.predict(rows))
 
 
 def test_columns_of_categories_without_splits_by_category():
@@ -164,7 +164,7 @@ def test_categories_that_are_text():
     frame = pd.DataFrame({"x": x, "kind": pd.Categorical(kinds), "z": z})
     y = frame["x"] + 2.0 * np.isin(kinds, ["bee", "dog"]) - frame["z"]
     model = ensemble.HistGradientBoostingRegressor(max_iter=5, categorical_features="from_dtype").fit(frame, y)
-    found = from_sklearn(model)
-    assert found.scorer_.trees.categorical.any() and found.categories_ == {"kind": ["ant", "bee", "cat", "dog"]}
+    result = from_sklearn(model)
+    assert result.scorer_.trees.categorical.any() and result.categories_ == {"kind": ["ant", "bee", "cat", "dog"]}
     shuffled = frame[["z", "kind", "x"]]
-    np.testing.assert_allclose(found.predict(shuffled), model.predict(frame), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(result.predict(shuffled), model.predict(frame), rtol=1e-6, atol=1e-6)

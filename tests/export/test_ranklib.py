@@ -190,8 +190,8 @@ def test_round_trip_of_networks(tmp_path):
     for hidden in ((6,), (4, 3), ()):
         ranker = pk.RankNet(hidden=hidden, max_epochs=3, device="cpu", n_jobs=1).fit(data)
         write_ranklib(ranker, tmp_path / "net.txt")
-        found = read_ranklib(tmp_path / "net.txt").predict(data)
-        np.testing.assert_allclose(found, 1 / (1 + np.exp(-ranker.predict(data))), rtol=1e-5)  # its output is logistic
+        result = read_ranklib(tmp_path / "net.txt").predict(data)
+        np.testing.assert_allclose(result, 1 / (1 + np.exp(-ranker.predict(data))), rtol=1e-5)  # its output is logistic
     other = pk.RankNet(architecture="mlp", hidden=(4,), max_epochs=1, device="cpu", n_jobs=1).fit(data)
     with pytest.raises(ValueError, match="sigmoid"):
         write_ranklib(other, tmp_path / "net.txt")

@@ -12,8 +12,8 @@ import pytest
 import plackett as pk
 from plackett import DataError
 from plackett._names.catalogue import formats
-from plackett.export import _json_trees
-from plackett.export._tools import MissingToolError
+from plackett.export import json_trees
+from plackett.export.tools import MissingToolError
 from plackett.export.verify import format_named, verify_export
 
 FORMATS = {known.name: known for known in formats() if known.writes}
@@ -74,13 +74,13 @@ WITH_MISSING = ("trees", "steps", "blend of trees")
 
 @pytest.fixture(scope="module")
 def rankers():
-    found = {}
+    result = {}
 
     def ranker(kind):
-        if kind not in found:
+        if kind not in result:
             X, y, qid = table(kind in WITH_MISSING)
-            found[kind] = MAKERS[kind]().fit(X, y, qid=qid), X
-        return found[kind]
+            result[kind] = MAKERS[kind]().fit(X, y, qid=qid), X
+        return result[kind]
 
     return ranker
 
@@ -370,9 +370,9 @@ def test_trees_too_deep_for_json_are_refused(tmp_path, monkeypatch):
     def too_deep(*_, **__):
         raise RecursionError
 
-    monkeypatch.setattr(_json_trees.json, "dumps", too_deep)
+    monkeypatch.setattr(json_trees.json, "dumps", too_deep)
     with pytest.raises(DataError, match="too deep"):
-        _json_trees.write_json(tmp_path / "x.json", {})
+        json_trees.write_json(tmp_path / "x.json", {})
 
 
 def test_unknown_formats_and_wrong_data(rankers, tmp_path):
@@ -561,9 +561,9 @@ def test_missing_fields_stay_missing_where_the_model_knows_them(rankers, tmp_pat
     path = tmp_path / "zero.json"
     with pytest.warns(pk.PlackettWarning, match=r"will read 0 .* missing values of f\d"):
         format_named(to).write(ranker, path, missing="zero")
-    found = verify_export(ranker, path, X, to=to)
-    apart = next(row for row in found.rows if row.rows == "missing, read as 0")
-    assert found.holds and apart.difference > 1e-3 and "reads 0" in apart.exception
+    result = verify_export(ranker, path, X, to=to)
+    apart = next(row for row in result.rows if row.rows == "missing, read as 0")
+    assert result.holds and apart.difference > 1e-3 and "reads 0" in apart.exception
     with pytest.raises(DataError, match="missing='drop'"):
         format_named(to).write(ranker, path, missing="drop")
 

@@ -118,10 +118,10 @@ def test_names_and_numbers_of_features(tmp_path):
 def change(model, path, value):
     content = json.loads(model.read_text())
     *parents, last = path
-    place = content["learner"]
+    position = content["learner"]
     for name in parents:
-        place = place[name]
-    place[last] = value
+        position = position[name]
+    position[last] = value
     return content
 
 
@@ -213,16 +213,16 @@ def test_splits_by_category_are_xgboosts(tmp_path, suffix, one_hot):
         original = xgboost.train(params, data, 6)
         path = tmp_path / f"model.{suffix}"
         original.save_model(path)
-        found = read_xgboost(path)
-        assert found.scorer_.trees.categorical.any()
+        result = read_xgboost(path)
+        assert result.scorer_.trees.categorical.any()
         rows = np.concatenate([X, X[:60]])
         rows[400:, 1] = np.arange(60)  # categories that were never seen, too
         rows[400:430, 2] = np.nan
         types = {"feature_types": ["float", "c", "c"], "enable_categorical": True, "nthread": 1}
         expected = original.predict(xgboost.DMatrix(rows, **types), output_margin=True)
-        np.testing.assert_allclose(found.predict(rows), expected, rtol=1e-5, atol=1e-5)
-        found.save(tmp_path / "m.plackett")
-        np.testing.assert_array_equal(pk.load(tmp_path / "m.plackett").predict(rows), found.predict(rows))
+        np.testing.assert_allclose(result.predict(rows), expected, rtol=1e-5, atol=1e-5)
+        result.save(tmp_path / "m.plackett")
+        np.testing.assert_array_equal(pk.load(tmp_path / "m.plackett").predict(rows), result.predict(rows))
     model = json.loads((tmp_path / "model.json").read_text()) if suffix == "json" else None
     if model is not None:
         tree = model["learner"]["gradient_booster"]["model"]["trees"][0]

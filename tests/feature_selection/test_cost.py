@@ -16,21 +16,21 @@ from plackett.rankers import storage
 @pytest.fixture(scope="module")
 def pair():
     """Feature 0 is the label with noise, 1 the same for ten times the price, 2 and 3 are noise."""
-    found = []
+    result = []
     for seed in (0, 1):
         rng = np.random.default_rng(seed)
         y = rng.integers(0, 3, 240)
         signal = y + rng.normal(scale=0.3, size=240)
         X = np.column_stack([signal, signal, rng.normal(size=(240, 2))])
-        found.append(pk.RankingDataset.from_arrays(X, y, np.repeat(np.arange(24), 10), feature_names=list("abcd")))
-    return found
+        result.append(pk.RankingDataset.from_arrays(X, y, np.repeat(np.arange(24), 10), feature_names=list("abcd")))
+    return result
 
 
 @pytest.mark.parametrize("method", ["forward", "importance"])
 def test_the_cheap_twin_is_chosen(pair, method):
-    found = pk.feature_frontier("LinearRegression", *pair, costs={"b": 10.0}, epsilon=0.02, method=method)
-    assert found.selected.tolist() == [0]
-    frame = found.frame
+    result = pk.feature_frontier("LinearRegression", *pair, costs={"b": 10.0}, epsilon=0.02, method=method)
+    assert result.selected.tolist() == [0]
+    frame = result.frame
     assert frame["cost"].to_list()[-1] == pytest.approx(13.0)
     row = frame.filter(frame["chosen"])
     # the value is that of a ranker trained on this feature alone
@@ -42,40 +42,40 @@ def test_the_cheap_twin_is_chosen(pair, method):
 
 def test_the_first_features_equal_a_search_over_all(pair):
     train, valid = pair
-    found = pk.feature_frontier("LinearRegression", train, valid)
+    result = pk.feature_frontier("LinearRegression", train, valid)
 
     def value(columns):
         parts = [data.replace(X=data.X[:, columns], feature_names=None) for data in pair]
         return pk.LinearRegression().fit(parts[0]).score(parts[1])
 
     first = [value([j]) for j in range(4)]
-    assert found.frame["value"][0] == pytest.approx(max(first))
-    start = "abcd".index(found.frame["added"][0])
+    assert result.frame["value"][0] == pytest.approx(max(first))
+    start = "abcd".index(result.frame["added"][0])
     second = [value(sorted([start, j])) for j in range(4) if j != start]
-    assert found.frame["value"][1] == pytest.approx(max(second))
+    assert result.frame["value"][1] == pytest.approx(max(second))
     best = -np.inf
-    for value, on in found.frame.select("value", "frontier").rows():
+    for value, on in result.frame.select("value", "frontier").rows():
         assert on == (value > best)
         best = max(best, value)
 
 
 def test_smaller_is_better_measures_keep_their_sign(pair):
-    found = pk.feature_frontier("LinearRegression", *pair, measure="ARP", epsilon=0.05)
-    assert (found.frame["value"] > 0).all()
-    assert found.frame.filter(found.frame["chosen"])["value"][0] <= found.frame["value"].min() + 0.05
+    result = pk.feature_frontier("LinearRegression", *pair, measure="ARP", epsilon=0.05)
+    assert (result.frame["value"] > 0).all()
+    assert result.frame.filter(result.frame["chosen"])["value"][0] <= result.frame["value"].min() + 0.05
 
 
 def test_the_budget_is_respected(pair):
-    found = pk.feature_frontier("LinearRegression", *pair, costs=[3, 10, 0.1, 0.2], budget=3.2, epsilon=0)
-    assert found.frame["cost"].max() <= 3.2 * (1 + 1e-9)
+    result = pk.feature_frontier("LinearRegression", *pair, costs=[3, 10, 0.1, 0.2], budget=3.2, epsilon=0)
+    assert result.frame["cost"].max() <= 3.2 * (1 + 1e-9)
     with pytest.raises(DataError, match="budget"):
         pk.feature_frontier("LinearRegression", *pair, costs=[3, 10, 1, 2], budget=0.5)
 
 
-@pytest.mark.parametrize("words", [{"method": "best"}, {"epsilon": -1}, {"costs": [1, 2]}, {"costs": {"z": 1}}])
-def test_wrong_parameters(pair, words):
-    with pytest.raises(DataError, match=next(iter(words))):
-        pk.feature_frontier("LinearRegression", *pair, **words)
+@pytest.mark.parametrize("parameters", [{"method": "best"}, {"epsilon": -1}, {"costs": [1, 2]}, {"costs": {"z": 1}}])
+def test_wrong_parameters(pair, parameters):
+    with pytest.raises(DataError, match=next(iter(parameters))):
+        pk.feature_frontier("LinearRegression", *pair, **parameters)
 
 
 def test_selector_in_a_saved_pipeline(pair, tmp_path):
@@ -85,23 +85,23 @@ def test_selector_in_a_saved_pipeline(pair, tmp_path):
     fit(pipeline, train)
     assert pipeline[0].selected_.tolist() == [0]
     storage.save(pipeline, tmp_path / "m.plackett")
-    found = pk.load(tmp_path / "m.plackett")
-    np.testing.assert_allclose(found.predict(valid), pipeline.predict(valid))
+    result = pk.load(tmp_path / "m.plackett")
+    np.testing.assert_allclose(result.predict(valid), pipeline.predict(valid))
 
 
 def test_a_constant_feature_is_no_surprise(pair):
     parts = [
         data.replace(X=np.hstack([data.X[:, :1], np.ones((240, 1), np.float32)]), feature_names=None) for data in pair
     ]
-    found = pk.feature_frontier("LinearRegression", *parts)  # a warning would be an error here
-    assert found.frame["added"].to_list() == ["1", "2"] and found.selected.tolist() == [0]
+    result = pk.feature_frontier("LinearRegression", *parts)  # a warning would be an error here
+    assert result.frame["added"].to_list() == ["1", "2"] and result.selected.tolist() == [0]
 
 
 def test_trade_off():
     gamma, time = np.array([0.2, 0.9]), np.array([0.5, 2.0])
     sigma = np.exp(-0.3 * time)
-    found = efficiency_tradeoff(gamma, time, rate=0.3)
-    np.testing.assert_allclose(found, 2 * gamma * sigma / (gamma + sigma))
+    result = efficiency_tradeoff(gamma, time, rate=0.3)
+    np.testing.assert_allclose(result, 2 * gamma * sigma / (gamma + sigma))
     np.testing.assert_allclose(efficiency_tradeoff(gamma, time, rate=0.3, beta=0), sigma)
     np.testing.assert_allclose(efficiency_tradeoff(gamma, time, rate=0.3, beta=1e6), gamma, rtol=1e-9)
     np.testing.assert_allclose(efficiency_tradeoff(gamma, 0.0, beta=np.inf), gamma)
@@ -126,7 +126,7 @@ def _made(seed, n_features=4):
 @pytest.mark.parametrize(("seed", "budget"), [(0, None), (1, 14.0)])
 def test_the_exact_set_is_the_cheapest_of_all(seed, budget):
     pair, costs = _made(seed)
-    found = pk.feature_frontier(LINEAR, *pair, costs=costs, epsilon=0.02, budget=budget, method="exact")
+    result = pk.feature_frontier(LINEAR, *pair, costs=costs, epsilon=0.02, budget=budget, method="exact")
     values = {}
     for size in range(1, 5):
         for some in itertools.combinations(range(4), size):
@@ -135,10 +135,10 @@ def test_the_exact_set_is_the_cheapest_of_all(seed, budget):
                 values[some] = LINEAR.fit(train).score(valid)
     good = [some for some, value in values.items() if value >= max(values.values()) - 0.02]
     least = min(costs[list(some)].sum() for some in good)
-    assert costs[found.selected].sum() == pytest.approx(least)
-    assert tuple(sorted(found.selected.tolist())) in good
-    assert found.frame.height == len(values)
-    for row in found.frame.rows(named=True):
+    assert costs[result.selected].sum() == pytest.approx(least)
+    assert tuple(sorted(result.selected.tolist())) in good
+    assert result.frame.height == len(values)
+    for row in result.frame.rows(named=True):
         better = [s for s, v in values.items() if v >= row["value"] - 1e-12 and costs[list(s)].sum() < row["cost"]]
         assert not (row["frontier"] and better)
     greedy, pruned = (
@@ -159,9 +159,9 @@ def test_pruning_finds_what_growing_cannot():
         y = np.digitize(z.sum(axis=1), [-1, 0, 1]).astype(float)
         X = np.column_stack([z.sum(axis=1) + 0.02 * rng.normal(size=400), z])
         pair.append(pk.RankingDataset.from_arrays(X, y, np.repeat(np.arange(40), 10)))
-    words = {"costs": [3.0, 1.0, 1.0], "epsilon": 0.01}
-    exact = pk.feature_frontier(LINEAR, *pair, method="exact", **words)
-    pruned = pk.feature_frontier(LINEAR, *pair, method="prune", **words)
+    parameters = {"costs": [3.0, 1.0, 1.0], "epsilon": 0.01}
+    exact = pk.feature_frontier(LINEAR, *pair, method="exact", **parameters)
+    pruned = pk.feature_frontier(LINEAR, *pair, method="prune", **parameters)
     assert sorted(exact.selected.tolist()) == sorted(pruned.selected.tolist()) == [1, 2]
 
 

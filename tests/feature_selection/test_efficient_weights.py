@@ -32,19 +32,19 @@ def _value(ranker, data, weights, costs, rate, beta):
 def test_it_never_falls_and_is_at_least_the_best_subset(case):
     ranker, data = case
     costs = np.array([6.0, 2.0, 1.0, 1.0])
-    found = pk.efficient_weights(ranker, data, costs=costs, rate=0.1)
-    assert list(found.history) == sorted(found.history)
-    weights = found.ranker.scorer_.weights[:, 0]
-    assert found.tradeoff == pytest.approx(_value(ranker, data, weights, costs, 0.1, 1.0))
-    assert found.cost == costs[weights != 0].sum() == costs[found.selected].sum()
+    result = pk.efficient_weights(ranker, data, costs=costs, rate=0.1)
+    assert list(result.history) == sorted(result.history)
+    weights = result.ranker.scorer_.weights[:, 0]
+    assert result.tradeoff == pytest.approx(_value(ranker, data, weights, costs, 0.1, 1.0))
+    assert result.cost == costs[weights != 0].sum() == costs[result.selected].sum()
     start = ranker.scorer_.weights[:, 0]
     every = [
         _value(ranker, data, np.where(np.isin(np.arange(4), kept), start, 0.0), costs, 0.1, 1.0)
         for n in range(1, 5)
         for kept in itertools.combinations(range(4), n)
     ]
-    assert found.tradeoff >= max(every) - 1e-9  # of the start's weights, with any of them left out
-    assert 0 not in found.selected  # the fourth says the same for a sixth of the price
+    assert result.tradeoff >= max(every) - 1e-9  # of the start's weights, with any of them left out
+    assert 0 not in result.selected  # the fourth says the same for a sixth of the price
 
 
 def test_without_costs_only_quality_counts(case):
@@ -58,12 +58,12 @@ def test_without_costs_only_quality_counts(case):
 
 def test_unused_features_change_nothing(case):
     ranker, data = case
-    found = pk.efficient_weights(ranker, data, costs=[9.0, 1.0, 1.0, 1.0])
-    unused = np.setdiff1d(np.arange(4), found.selected)
+    result = pk.efficient_weights(ranker, data, costs=[9.0, 1.0, 1.0, 1.0])
+    unused = np.setdiff1d(np.arange(4), result.selected)
     assert unused.size
     X = data.X.copy()
     X[:, unused] = 1e6
-    np.testing.assert_array_equal(found.ranker.predict(X, qid=data.query_of_row), found.ranker.predict(data))
+    np.testing.assert_array_equal(result.ranker.predict(X, qid=data.query_of_row), result.ranker.predict(data))
     assert isinstance(ranker.scorer_, LinearScorer) and (ranker.scorer_.weights != 0).all()
 
 

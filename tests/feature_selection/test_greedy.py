@@ -85,9 +85,9 @@ def test_arrays_frames_and_datasets_agree(data):
     np.testing.assert_array_equal(array, data.X[:, kept])
     for frame in (pd.DataFrame, pl.DataFrame):
         table = frame({"qid": qid} | {name: data.X[:, j] for j, name in enumerate(data.feature_names)})
-        found = pk.GreedySelector(3, redundancy=0.5).fit(table, data.y)
-        assert list(found.transform(table).columns) == ["qid", *names]
-        assert found.get_feature_names_out().tolist() == ["qid", *names]
+        result = pk.GreedySelector(3, redundancy=0.5).fit(table, data.y)
+        assert list(result.transform(table).columns) == ["qid", *names]
+        assert result.get_feature_names_out().tolist() == ["qid", *names]
 
 
 def test_in_a_pipeline_saved_without_pickle(data, tmp_path):
@@ -97,15 +97,15 @@ def test_in_a_pipeline_saved_without_pickle(data, tmp_path):
         pipeline.fit(data.X, data.y, qid=qid)
         wanted = pipeline.predict(data.X)
     storage.save(pipeline, tmp_path / "m.plackett")
-    found = pk.load(tmp_path / "m.plackett")
-    np.testing.assert_allclose(found.predict(data.X), wanted)
-    assert found.steps[1][1].selected_.tolist() == pipeline[1].selected_.tolist()
+    result = pk.load(tmp_path / "m.plackett")
+    np.testing.assert_allclose(result.predict(data.X), wanted)
+    assert result.steps[1][1].selected_.tolist() == pipeline[1].selected_.tolist()
 
 
-@pytest.mark.parametrize("words", [{"n_features": 0}, {"n_features": 7}, {"n_features": 1.5}, {"redundancy": -1}])
-def test_impossible_requests(data, words):
-    with pytest.raises(DataError, match=next(iter(words))):
-        pk.GreedySelector(**words).fit(data)
+@pytest.mark.parametrize("parameters", [{"n_features": 0}, {"n_features": 7}, {"n_features": 1.5}, {"redundancy": -1}])
+def test_impossible_requests(data, parameters):
+    with pytest.raises(DataError, match=next(iter(parameters))):
+        pk.GreedySelector(**parameters).fit(data)
 
 
 def test_labels_are_needed(data):

@@ -22,7 +22,7 @@ def lists(sizes=(1, 2, 7, 120, 30), f=5, seed=0, ties=True):
 
 def naive(data, signs):
     f = data.n_features
-    found = np.eye(f)
+    result = np.eye(f)
     X = np.asarray(data.X) * signs
     X = np.where(np.isnan(X), -1e9, X)
     for i in range(f):
@@ -30,8 +30,8 @@ def naive(data, signs):
             spans = zip(data.offsets[:-1], data.offsets[1:], strict=True)
             values = [kendalltau(X[a:b, i], X[a:b, j]).statistic for a, b in spans if b - a > 1]
             if i != j:
-                found[i, j] = 0.0 if np.isnan(values).all() else np.nanmean(values)
-    return found
+                result[i, j] = 0.0 if np.isnan(values).all() else np.nanmean(values)
+    return result
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -48,12 +48,12 @@ def test_equals_scipy_by_bits_and_by_sorting(ties, long, monkeypatch):
             scale = np.sqrt(np.outer(untied, untied))
             total += np.divide(agree, scale, out=np.zeros((5, 5)), where=scale > 0)
             count += scale > 0
-        found = total / count
-        found += found.T
-        np.fill_diagonal(found, 1.0)
+        result = total / count
+        result += result.T
+        np.fill_diagonal(result, 1.0)
     else:
-        found = pk.feature_similarity(data, signs)
-    np.testing.assert_allclose(found, naive(data, signs), atol=1e-12)
+        result = pk.feature_similarity(data, signs)
+    np.testing.assert_allclose(result, naive(data, signs), atol=1e-12)
 
 
 def test_a_list_beyond_the_limit():
@@ -84,7 +84,9 @@ def test_threads_do_not_change_the_result():
     np.testing.assert_array_equal(pk.feature_similarity(data, n_jobs=1), pk.feature_similarity(data, n_jobs=3))
 
 
-@pytest.mark.parametrize(("words", "message"), [({"directions": [1, 0]}, "directions"), ({"scale": "rho"}, "scale")])
-def test_wrong_parameters(words, message):
+@pytest.mark.parametrize(
+    ("parameters", "message"), [({"directions": [1, 0]}, "directions"), ({"scale": "rho"}, "scale")]
+)
+def test_wrong_parameters(parameters, message):
     with pytest.raises(DataError, match=message):
-        pk.feature_similarity(lists(f=2), **words)
+        pk.feature_similarity(lists(f=2), **parameters)

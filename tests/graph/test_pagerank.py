@@ -55,12 +55,12 @@ def test_the_seven_pages_of_the_book():
 @pytest.mark.parametrize("seed", range(3))
 def test_it_solves_the_linear_system(random_graph, solver, weighted, seed):
     graph = random_graph(seed=seed, weighted=weighted)
-    found = pagerank(graph, solver=solver, tol=1e-13)
-    assert found.sum() == pytest.approx(1.0, abs=1e-12)
-    np.testing.assert_allclose(found, dense_pagerank(graph), atol=1e-12)
+    result = pagerank(graph, solver=solver, tol=1e-13)
+    assert result.sum() == pytest.approx(1.0, abs=1e-12)
+    np.testing.assert_allclose(result, dense_pagerank(graph), atol=1e-12)
     values, vectors = np.linalg.eig(0.85 * transitions(graph) + 0.15 / graph.n_nodes)
     leading = np.real(vectors[:, np.argmax(values.real)])
-    np.testing.assert_allclose(found, leading / leading.sum(), atol=1e-10)
+    np.testing.assert_allclose(result, leading / leading.sum(), atol=1e-10)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -69,14 +69,14 @@ def test_personalised(random_graph, solver, dangling):
     graph = random_graph(seed=5)
     teleport = np.random.default_rng(1).random(graph.n_nodes) * (np.arange(graph.n_nodes) % 3 == 0)
     lost = teleport / teleport.sum() if dangling == "teleport" else None
-    found = pagerank(graph, teleport=teleport, dangling=dangling, solver=solver, tol=1e-13)
-    np.testing.assert_allclose(found, dense_pagerank(graph, 0.85, teleport, lost), atol=1e-12)
+    result = pagerank(graph, teleport=teleport, dangling=dangling, solver=solver, tol=1e-13)
+    np.testing.assert_allclose(result, dense_pagerank(graph, 0.85, teleport, lost), atol=1e-12)
     if dangling == "teleport":
         names = {name: teleport[i] for i, name in enumerate(graph.names)}
         peer = nx.pagerank(
             nx.from_scipy_sparse_array(graph.out, create_using=nx.DiGraph), personalization=names, tol=1e-14
         )
-        np.testing.assert_allclose(found, [peer[i] for i in range(graph.n_nodes)], atol=1e-10)
+        np.testing.assert_allclose(result, [peer[i] for i in range(graph.n_nodes)], atol=1e-10)
 
 
 def test_it_is_linear_in_the_teleport_vector(random_graph):
@@ -94,9 +94,9 @@ def test_no_damping_is_uniform(random_graph):
 def test_removed_dangling_pages_get_their_rank_last():
     # 0 <-> 1 is the core; 2 dangles, and 3 once 2 is gone
     graph = LinkGraph.from_edges([(0, 1), (1, 0), (1, 3), (3, 2)], names=range(4))
-    found = pagerank(graph, dangling="remove")
+    result = pagerank(graph, dangling="remove")
     raw = np.array([0.5, 0.5, 0.25, 0.25])  # half of 1's rank goes to 3, all of 3's to 2
-    np.testing.assert_allclose(found, raw / raw.sum(), atol=1e-9)
+    np.testing.assert_allclose(result, raw / raw.sum(), atol=1e-9)
 
 
 def test_a_surfer_without_teleport_may_go_round_for_ever():
@@ -142,8 +142,8 @@ def test_blockrank_is_exact_for_separate_hosts(random_graph):
     parts = [random_graph(20, 80, seed=s) for s in (1, 2)]
     source = np.concatenate([np.repeat(np.arange(20), np.diff(p.out.indptr)) + 20 * i for i, p in enumerate(parts)])
     target = np.concatenate([p.out.indices + 20 * i for i, p in enumerate(parts)])
-    found = blockrank(LinkGraph.from_arrays(source, target, 40), np.repeat([0, 1], 20), tol=1e-13)
-    np.testing.assert_allclose(found, np.concatenate([dense_pagerank(p) / 2 for p in parts]), atol=1e-10)
+    result = blockrank(LinkGraph.from_arrays(source, target, 40), np.repeat([0, 1], 20), tol=1e-13)
+    np.testing.assert_allclose(result, np.concatenate([dense_pagerank(p) / 2 for p in parts]), atol=1e-10)
 
 
 def test_topic_pagerank_mixes_personalised_vectors(random_graph):

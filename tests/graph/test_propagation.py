@@ -10,11 +10,11 @@ from plackett.graph import LinkGraph, SiteMap, propagate_links, propagate_site
 def test_site_propagation():
     site = SiteMap([-1, 0, 0, 1])
     s = np.array([1.0, 2.0, 4.0, 8.0])
-    found = propagate_site(s, site, alpha=0.25)
-    np.testing.assert_allclose(found, [1.25 + 0.75 * 3.0, 2.5 + 0.75 * 8.0, 5.0, 10.0])
-    np.testing.assert_allclose(propagate_site(3 * s, site, alpha=0.25), 3 * found)  # linear
+    result = propagate_site(s, site, alpha=0.25)
+    np.testing.assert_allclose(result, [1.25 + 0.75 * 3.0, 2.5 + 0.75 * 8.0, 5.0, 10.0])
+    np.testing.assert_allclose(propagate_site(3 * s, site, alpha=0.25), 3 * result)  # linear
     np.testing.assert_allclose(propagate_site(s, site, alpha=1.0), 2 * s)
-    np.testing.assert_allclose(propagate_site(np.column_stack([s, s]), site, alpha=0.25)[:, 1], found)
+    np.testing.assert_allclose(propagate_site(np.column_stack([s, s]), site, alpha=0.25)[:, 1], result)
 
 
 def dense_weights(graph, scheme, s):

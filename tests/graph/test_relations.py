@@ -8,7 +8,7 @@ import pytest
 from plackett import DataError, RankingDataset
 from plackett.graph.links import LinkGraph
 from plackett.graph.relations import link_relation, parent_relation
-from plackett.graph.urls import _INDEX, host, path_of
+from plackett.graph.urls import INDEX_PAGE, host, path_of
 from plackett.scorers.relations.laplacian import parents_of
 
 
@@ -35,14 +35,14 @@ def test_paths_are_enough():
 
 def above(urls, query):
     """Row of the parent of each row, by a loop over prefixes."""
-    keys = [(host(url) + _INDEX.sub("/", path_of(url))).rstrip("/") for url in urls]
+    keys = [(host(url) + INDEX_PAGE.sub("/", path_of(url))).rstrip("/") for url in urls]
     pairs = []
     for i, key in enumerate(keys):
-        found = next(j for j in range(len(keys)) if query[j] == query[i] and keys[j] == key)
-        while found == i and "/" in key:
+        result = next(j for j in range(len(keys)) if query[j] == query[i] and keys[j] == key)
+        while result == i and "/" in key:
             key = key.rpartition("/")[0]
-            found = next((j for j in range(len(keys)) if query[j] == query[i] and keys[j] == key), i)
-        pairs += [[i, found]] if found != i else []
+            result = next((j for j in range(len(keys)) if query[j] == query[i] and keys[j] == key), i)
+        pairs += [[i, result]] if result != i else []
     return pairs
 
 
@@ -103,9 +103,9 @@ def test_links_against_a_loop():
                 if total:
                     expected[i, j] = total
     relation = link_relation(data, graph)
-    found = dict(zip(map(tuple, relation.to_pairs().tolist()), relation.weights, strict=True))
-    assert found.keys() == expected.keys()
-    assert all(found[pair] == pytest.approx(value) for pair, value in expected.items())
+    result = dict(zip(map(tuple, relation.to_pairs().tolist()), relation.weights, strict=True))
+    assert result.keys() == expected.keys()
+    assert all(result[pair] == pytest.approx(value) for pair, value in expected.items())
 
 
 def test_refusals():

@@ -51,8 +51,8 @@ def test_arp_makes_neighbours_count_as_in_ranknet():
     data = RankingDataset.from_arrays(None, [1, 0, 0, 1], [1, 1, 2, 2])
     scores = np.array([0.3, 1.0, -2.0, 0.5])
     arp = Lambda(measure="ARP", normalize=False).gradient(scores, data)
-    for found, ranknet in zip(arp, Logistic().gradient(scores, data), strict=True):
-        np.testing.assert_allclose(found, ranknet, rtol=1e-5)
+    for result, ranknet in zip(arp, Logistic().gradient(scores, data), strict=True):
+        np.testing.assert_allclose(result, ranknet, rtol=1e-5)
 
 
 def test_ranknet_minimises_arp():

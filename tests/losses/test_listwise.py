@@ -52,10 +52,10 @@ def test_label_ties_bound_the_likelihood_of_all_ideal_orders():
         ideal = [o for o in itertools.permutations(range(y.size)) if (np.diff(y[list(o)]) <= 0).all()]
         exact = -logsumexp([log_probability(o, s) for o in ideal])
         orders = sum(np.log(np.arange(1, np.sum(y == level) + 1)).sum() for level in np.unique(y) if level > y.min())
-        found = ListMLELoss()(s, one_list(y)) - orders
-        assert found >= exact - 1e-12
+        result = ListMLELoss()(s, one_list(y)) - orders
+        assert result >= exact - 1e-12
         if max(np.bincount(y)[1:]) == 1:  # only the lowest block is tied, and it adds nothing
-            assert found == pytest.approx(exact)
+            assert result == pytest.approx(exact)
 
 
 def test_listmle_of_two_documents_is_ranknet():

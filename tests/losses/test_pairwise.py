@@ -60,9 +60,9 @@ def test_graded_pairs_weigh_the_difference_of_labels(settings, spread):
     pairs = [(u, v) for u in range(40) for v in range(40) if query[u] == query[v] and y[u] > y[v] >= 0]
     preferences = Preferences.from_pairs(pairs, weight=[y[u] - y[v] for u, v in pairs])
     scores = spread * rng.normal(size=40)
-    found = Logistic(graded=True, **settings).bind(RankingDataset.from_arrays(None, y, query, **weights))
+    result = Logistic(graded=True, **settings).bind(RankingDataset.from_arrays(None, y, query, **weights))
     expected = Logistic(**settings).bind(RankingDataset.from_arrays(None, y, query, **weights, preferences=preferences))
-    for ours, theirs in zip(found.evaluate(scores), expected.evaluate(scores), strict=True):
+    for ours, theirs in zip(result.evaluate(scores), expected.evaluate(scores), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-12)
 
 

@@ -33,12 +33,12 @@ def test_repeated_preferences_change_nothing(loss):
     X = rng.normal(size=(6, 2))
     pairs = np.array([[0, 1], [2, 1], [3, 4], [4, 5]])
     scores = rng.normal(size=6)
-    found = []
+    result = []
     for times in (1, 3):
         listed = np.concatenate([np.repeat(pairs[:2], times, axis=0), pairs[2:]])
         data = RankingDataset.from_arrays(X, None, [0, 0, 0, 1, 1, 1], preferences=Preferences(*listed.T))
-        found.append((QueryMean(loss=loss)(scores, data), pk.losses()[loss]()(scores, data)))
-    assert found[0][0] == pytest.approx(found[1][0]) and found[0][1] != pytest.approx(found[1][1])
+        result.append((QueryMean(loss=loss)(scores, data), pk.losses()[loss]()(scores, data)))
+    assert result[0][0] == pytest.approx(result[1][0]) and result[0][1] != pytest.approx(result[1][1])
 
 
 def test_repeated_documents_change_nothing_in_a_point_loss():

@@ -40,9 +40,9 @@ def test_divisor():
 
 
 def test_mean_over_queries_is_geometric():
-    found = pk.evaluate([1, 0, 0, 1, 0, 0], [2, 1, 2, 1, 2, 1], [GMAP], qid=[1, 1, 2, 2, 3, 3])
-    assert found.values["GMAP"].tolist() == [1, 0.5, 0]
-    assert found.mean["GMAP"] == pytest.approx((1 * 0.5 * 1e-5) ** (1 / 3))
+    result = pk.evaluate([1, 0, 0, 1, 0, 0], [2, 1, 2, 1, 2, 1], [GMAP], qid=[1, 1, 2, 2, 3, 3])
+    assert result.values["GMAP"].tolist() == [1, 0.5, 0]
+    assert result.mean["GMAP"] == pytest.approx((1 * 0.5 * 1e-5) ** (1 / 3))
     assert np.isnan(GMAP.mean(np.array([np.nan])))
 
 

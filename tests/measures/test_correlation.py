@@ -166,7 +166,11 @@ def test_rc_of_preferences_equals_enumeration(seed):
             continue
         s, w = scores[begin[q] : begin[q + 1]], weight[begin[q] : begin[q + 1]]
         places = (np.argsort(order) for order in itertools.permutations(range(n)))
-        values = [naive_rc(s, -place, np.outer(w, w)) for place in places if all(place[u] < place[v] for u, v in pairs)]
+        values = [
+            naive_rc(s, -position, np.outer(w, w))
+            for position in places
+            if all(position[u] < position[v] for u, v in pairs)
+        ]
         assert exact[q] == pytest.approx(max(values))
         assert min(abs(greedy[q] - v) for v in values) < 1e-12  # an order that agrees, though perhaps not the best
 

@@ -34,9 +34,9 @@ def test_equals_the_built_in_measure(compiled):
         return (labels[:k] >= 1).sum() / k
 
     labels, scores, qid = lists()
-    found = pk.evaluate(labels, scores, ["MyPrecision@3", "P@3", precision, "P"], qid=qid)
-    np.testing.assert_allclose(found.values["MyPrecision@3"], found.values["P@3"])
-    np.testing.assert_allclose(found.values["MyPrecision"], found.values["P"])
+    result = pk.evaluate(labels, scores, ["MyPrecision@3", "P@3", precision, "P"], qid=qid)
+    np.testing.assert_allclose(result.values["MyPrecision@3"], result.values["P@3"])
+    np.testing.assert_allclose(result.values["MyPrecision"], result.values["P"])
     skipped = pk.evaluate(labels, scores, [precision(empty="skip") @ 3, "P(empty='skip')@3"], qid=qid)
     np.testing.assert_allclose(*skipped.values.values())
 
@@ -125,5 +125,5 @@ def test_nan_of_a_query_with_relevant_documents_needs_a_rule(compiled):
     labels, scores, qid = [2, 1, 1, 0, 0, 0], [2, 1, 2, 1, 2, 1], ["a", "a", "b", "b", "c", "c"]
     with pytest.raises(pk.MeasureError, match="Ratio returned NaN for 1 of 3 queries .* query b"):
         pk.evaluate(labels, scores, ["Ratio"], qid=qid)
-    found = pk.evaluate(labels, scores, ["Ratio(empty=0)", 'Ratio(empty="skip")'], qid=qid).mean
-    assert found == {"Ratio(empty=0)": 2 / 3, 'Ratio(empty="skip")': 2.0}
+    result = pk.evaluate(labels, scores, ["Ratio(empty=0)", 'Ratio(empty="skip")'], qid=qid).mean
+    assert result == {"Ratio(empty=0)": 2 / 3, 'Ratio(empty="skip")': 2.0}

@@ -15,6 +15,6 @@ def test_ndcg_is_dcg_over_the_ideal():
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 5, 12).astype(float)
     scores = rng.normal(size=12)
-    found = pk.evaluate(labels, scores, [DCG @ 7, nDCG @ 7]).mean
+    result = pk.evaluate(labels, scores, [DCG @ 7, nDCG @ 7]).mean
     ideal = pk.evaluate(labels, labels, [DCG @ 7]).mean["DCG@7"]
-    assert found["nDCG@7"] == pytest.approx(found["DCG@7"] / ideal)
+    assert result["nDCG@7"] == pytest.approx(result["DCG@7"] / ideal)

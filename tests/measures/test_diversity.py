@@ -238,7 +238,7 @@ def test_err_ia_of_ndeval():
             *[("D3", 0.7, 2, 0), ("D4", 0.3, 0, 0), ("D5", None, 0, 2)],
         ],
     }
-    rows = [(qid, *document) for qid, found in documents.items() for document in found]
+    rows = [(qid, *document) for qid, result in documents.items() for document in result]
     subtopics = np.array([row[3:] for row in rows]) > 0  # ndeval knows relevant or not
     data = RankingDataset.from_arrays(None, None, [row[0] for row in rows], subtopics=subtopics)
     retrieved = np.array([row[2] is not None for row in rows])

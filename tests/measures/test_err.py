@@ -41,9 +41,9 @@ def test_block_of_10000_ties():
     m = 10_000
     labels = np.zeros(m)
     labels[17] = 1
-    found = pk.evaluate(labels, np.zeros(m), [ERR, ERR @ 10], group=[m]).mean
-    assert found["ERR"] == pytest.approx(0.5 * np.sum(1 / np.arange(1, m + 1)) / m)
-    assert found["ERR@10"] == pytest.approx(0.5 * np.sum(1 / np.arange(1, 11)) / m)
+    result = pk.evaluate(labels, np.zeros(m), [ERR, ERR @ 10], group=[m]).mean
+    assert result["ERR"] == pytest.approx(0.5 * np.sum(1 / np.arange(1, m + 1)) / m)
+    assert result["ERR@10"] == pytest.approx(0.5 * np.sum(1 / np.arange(1, 11)) / m)
 
 
 def test_labels_of_any_size():

@@ -52,8 +52,8 @@ def test_against_the_formula(thresholds, k):
     measure = GAP(thresholds=thresholds, k=k, empty="skip")
     for _ in range(15):
         labels = rng.choice([-1, 0, 0, 1, 2, 2.5, 3, 4], int(rng.integers(1, 14)))
-        found = measure.per_query(Scored(list_of(labels), -np.arange(labels.size)))[0]
-        np.testing.assert_allclose(found, naive(labels, THRESHOLDS[thresholds], k), rtol=1e-12)
+        result = measure.per_query(Scored(list_of(labels), -np.arange(labels.size)))[0]
+        np.testing.assert_allclose(result, naive(labels, THRESHOLDS[thresholds], k), rtol=1e-12)
 
 
 @pytest.mark.parametrize("ties", ["expected", "stable"])
@@ -98,8 +98,8 @@ def test_lambdamart_trains_for_it():
     constant = pk.evaluate(test, np.zeros(500), ["GAP"]).mean["GAP"]
     for measure in ("GAP", "GAP(thresholds=(0.2, 0.3, 0.5))"):
         ranker = pk.LambdaMART(measure=measure, n_estimators=12, num_leaves=6, min_child_samples=3, n_jobs=1)
-        found = pk.evaluate(test, ranker.fit(task(0)).predict(test), ["GAP"]).mean["GAP"]
-        assert found > constant + 0.2
+        result = pk.evaluate(test, ranker.fit(task(0)).predict(test), ["GAP"]).mean["GAP"]
+        assert result > constant + 0.2
 
 
 def test_large_labels():

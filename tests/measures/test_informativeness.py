@@ -43,17 +43,17 @@ def naive(measure, data, scores):
 def test_counts_equal_measuring_every_swap(measure, monkeypatch):
     monkeypatch.setattr(import_module("plackett.measures.informativeness"), "_ROWS_AT_ONCE", 500)  # several parts
     data, scores = example(3)
-    found = informativeness(measure, data, scores)
+    result = informativeness(measure, data, scores)
     seen, total = naive(measure, data, scores)
-    assert found.seen.tolist() == seen and found.total.tolist() == total
+    assert result.seen.tolist() == seen and result.total.tolist() == total
 
 
 def test_what_the_book_says():
     data, scores = example(5)
     order = [np.argsort(-scores[a:b], kind="stable") + a for a, b in zip(data.offsets, data.offsets[1:], strict=False)]
     ranked = [data.y[rows] for rows in order]
-    found = informativeness("nDCG", data, scores)
-    assert found.seen.tolist() == found.total.tolist() and found.share == 1.0
+    result = informativeness("nDCG", data, scores)
+    assert result.seen.tolist() == result.total.tolist() and result.share == 1.0
     relevant = [int((np.diff((labels >= 1).astype(int)) != 0).sum()) for labels in ranked]
     assert informativeness(AP, data, scores).seen.tolist() == relevant
     across = [int((labels[9] >= 1) != (labels[10] >= 1)) for labels in ranked]
@@ -62,5 +62,5 @@ def test_what_the_book_says():
 
 def test_queries_without_a_swap():
     data = RankingDataset.from_arrays(None, [1, 1, 0, 2], [1, 1, 2, 3])
-    found = informativeness(nDCG, data, [1, 2, 3, 4])
-    assert found.total.tolist() == [0, 0, 0] and found.seen.tolist() == [0, 0, 0] and np.isnan(found.share)
+    result = informativeness(nDCG, data, [1, 2, 3, 4])
+    assert result.total.tolist() == [0, 0, 0] and result.seen.tolist() == [0, 0, 0] and np.isnan(result.share)

@@ -36,8 +36,8 @@ def test_every_order_of_the_best_set_is_ideal():
     labels = np.array([0, 2, 1, 2, 1])
     ideal = [p for p in itertools.permutations(range(5)) if (np.diff(labels[list(p)]) <= 0).all()]
     assert len(ideal) == 4
-    found = [ranked(labels[list(p)], nDCG) for p in ideal]
-    assert found == pytest.approx([1.0] * 4)
+    result = [ranked(labels[list(p)], nDCG) for p in ideal]
+    assert result == pytest.approx([1.0] * 4)
 
 
 def test_linear_gain_and_own_discount():
@@ -66,8 +66,8 @@ def test_gain_table_need_not_grow():
 
 
 def test_ties_are_averaged():
-    found = pk.evaluate([1, 0], [1, 1], [nDCG, nDCG(ties="optimistic"), nDCG(ties="pessimistic")]).mean
-    assert list(found.values()) == pytest.approx([(1 + 1 / log2(3)) / 2, 1, 1 / log2(3)])
+    result = pk.evaluate([1, 0], [1, 1], [nDCG, nDCG(ties="optimistic"), nDCG(ties="pessimistic")]).mean
+    assert list(result.values()) == pytest.approx([(1 + 1 / log2(3)) / 2, 1, 1 / log2(3)])
 
 
 def test_refusals():

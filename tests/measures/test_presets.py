@@ -30,19 +30,19 @@ def test_letor4_script(data_dir, ranker, fold):
     wanted: dict[str, dict[str, float]] = {}
     for name in ("per-query", "average"):
         for line in (golden / f"Fold{fold}.{name}.txt").read_text().splitlines():
-            words = line.split("\t")
-            if words[0] == "qid":
-                columns = words[1:]
-            elif len(words) > 1:
-                for column, value in zip(columns, words[1:], strict=True):
-                    wanted.setdefault(column, {})[words[0]] = float(value)
+            tokens = line.split("\t")
+            if tokens[0] == "qid":
+                columns = tokens[1:]
+            elif len(tokens) > 1:
+                for column, value in zip(columns, tokens[1:], strict=True):
+                    wanted.setdefault(column, {})[tokens[0]] = float(value)
     assert len(wanted) == 22
-    found = pk.evaluate(data, data.from_input_order(scores), list(wanted), preset="letor4")
+    result = pk.evaluate(data, data.from_input_order(scores), list(wanted), preset="letor4")
     for column, values in wanted.items():
         name = str(parse(column))
-        assert found.mean[name] == pytest.approx(values.pop("Average"), abs=FOUR_DIGITS)
+        assert result.mean[name] == pytest.approx(values.pop("Average"), abs=FOUR_DIGITS)
         np.testing.assert_allclose(
-            found.values[name], [values[str(qid)] for qid in data.qids], rtol=0, atol=FOUR_DIGITS, err_msg=column
+            result.values[name], [values[str(qid)] for qid in data.qids], rtol=0, atol=FOUR_DIGITS, err_msg=column
         )
 
 
@@ -55,7 +55,7 @@ def test_letor3_script(data_dir, ranker, fold):
     scores = np.loadtxt(golden / f"Fold{fold}.scores.txt")
     columns = {"precision": [f"P@{k}" for k in CUTS], "map": ["AP"], "ndcg": [f"nDCG@{k}" for k in CUTS]}
     names = [name for group in columns.values() for name in group]
-    found = pk.evaluate(data, data.from_input_order(scores), names, preset="letor3")
+    result = pk.evaluate(data, data.from_input_order(scores), names, preset="letor3")
     seen = 0
     for line in (golden / f"Fold{fold}.per-query.txt").read_text().splitlines():
         head, _, numbers = line.partition(":")
@@ -63,7 +63,7 @@ def test_letor3_script(data_dir, ranker, fold):
             continue
         kind, _, query = head.lower().partition(" of query")
         for name, value in zip(columns[kind], numbers.split(), strict=True):
-            ours = found.values[name][int(query)] if query else found.mean[name]
+            ours = result.values[name][int(query)] if query else result.mean[name]
             assert ours == pytest.approx(float(value), abs=1e-12)
             seen += 1
     assert seen == 21 * (data.n_queries + 1)
@@ -109,17 +109,17 @@ def test_trec_eval(data_dir, output, qrels, run, options):
     if "rel" in options:
         measures = {name: m(rel=options["rel"]) if hasattr(m, "rel") else m for name, m in measures.items()}
         del measures["rbp"]  # trec_eval's is graded, with the levels that the judgements have
-    found = evaluate_run(
+    result = evaluate_run(
         folder / qrels,
         first(folder / run, options["depth"]) if "depth" in options else folder / run,
         list(measures.values()),
         preset="trec",
         complete=options.get("complete"),
     )
-    row = {str(qid): i for i, qid in enumerate(found.qids)}
+    row = {str(qid): i for i, qid in enumerate(result.qids)}
     for name, measure in measures.items():
         for query, value in wanted[name].items():
-            got = found.mean[str(measure)] if query == "all" else found.values[str(measure)][row[query]]
+            got = result.mean[str(measure)] if query == "all" else result.values[str(measure)][row[query]]
             assert got == pytest.approx(float(value), abs=FOUR_DIGITS), (name, query)
 
 
@@ -140,20 +140,20 @@ def test_pytrec_eval(data_dir):
         names = {name: trec_name(name) for name in next(iter(wanted.values()))}
         assert {name for name, ours in names.items() if ours is None} <= ABSENT
         names = {name: ours for name, ours in names.items() if ours is not None}
-        found = evaluate_run(qrels, run, list(names.values()), preset="trec9")
-        assert len(names) > 60 and set(found.qids.tolist()) == wanted.keys()
+        result = evaluate_run(qrels, run, list(names.values()), preset="trec9")
+        assert len(names) > 60 and set(result.qids.tolist()) == wanted.keys()
         for name, ours in names.items():
-            values = [wanted[qid][name] for qid in found.qids]
-            np.testing.assert_allclose(found.values[ours], values, rtol=0, atol=1e-9, err_msg=name)
+            values = [wanted[qid][name] for qid in result.qids]
+            np.testing.assert_allclose(result.values[ours], values, rtol=0, atol=1e-9, err_msg=name)
 
 
 def trec_file(path, column, kind):
     """Query: {document: number} of a file of trec_eval."""
-    found: dict[str, dict[str, float]] = {}
+    result: dict[str, dict[str, float]] = {}
     for line in path.read_text().splitlines():
-        words = line.split()
-        found.setdefault(words[0], {})[words[2]] = kind(words[column])
-    return found
+        tokens = line.split()
+        result.setdefault(tokens[0], {})[tokens[2]] = kind(tokens[column])
+    return result
 
 
 def first(path, depth):
@@ -198,10 +198,10 @@ def golden_columns(path):
     return {name: {line[1]: float(line[i]) for line in lines} for i, name in enumerate(header) if i > 1}
 
 
-def check_columns(found, wanted, measures, tolerance):
+def check_columns(result, wanted, measures, tolerance):
     for column, measure in measures.items():
-        values = dict(zip(found.qids.tolist(), found.values[str(measure)].tolist(), strict=True))
-        values["amean"] = found.mean[str(measure)]
+        values = dict(zip(result.qids.tolist(), result.values[str(measure)].tolist(), strict=True))
+        values["amean"] = result.mean[str(measure)]
         topics = list(wanted[column])
         assert len(topics) == 51
         np.testing.assert_allclose(
@@ -221,8 +221,8 @@ def test_ndeval(web, run):
         wanted = golden_columns(folder / f"ndeval-golden/2012.{run}.{options}.csv")
         assert len(wanted) == 21
         measures = {column: parse(column) for column in wanted}
-        found = evaluate_run(qrels, web_run(folder, run, by_rank=by_rank), list(measures.values()), preset="ndeval")
-        check_columns(found, wanted, measures, SIX_DIGITS)
+        result = evaluate_run(qrels, web_run(folder, run, by_rank=by_rank), list(measures.values()), preset="ndeval")
+        check_columns(result, wanted, measures, SIX_DIGITS)
 
 
 @pytest.mark.golden
@@ -233,8 +233,8 @@ def test_ndeval_options(web, run):
     wanted = golden_columns(folder / f"ndeval-golden/2012.{run}.c-traditional.alpha0.9.M100.csv")
     measures = {column: parse(column) for column in wanted}
     measures = {column: m(alpha=0.9) if hasattr(m, "alpha") else m for column, m in measures.items()}
-    found = evaluate_run(qrels, web_run(folder, run, depth=100), list(measures.values()), preset="ndeval")
-    check_columns(found, wanted, measures, SIX_DIGITS)
+    result = evaluate_run(qrels, web_run(folder, run, depth=100), list(measures.values()), preset="ndeval")
+    check_columns(result, wanted, measures, SIX_DIGITS)
     wanted = golden_columns(folder / f"ndeval-golden/2012.{run}.c-traditional.risk1-vs-rm-cata-filtered.csv")
     names = list(wanted)
     ours, base = (
@@ -253,8 +253,8 @@ def test_gdeval(web, run):
     wanted = golden_columns(folder / f"ndeval-golden/2012.{run}.gdeval-c.csv")
     assert list(wanted) == ["ndcg@20", "err@20"]
     measures = {column: parse(column) for column in wanted}
-    found = evaluate_run(qrels, web_run(folder, run), list(measures.values()), preset="gdeval", complete=True)
-    check_columns(found, wanted, measures, 0.5e-5 + 1e-9)
+    result = evaluate_run(qrels, web_run(folder, run), list(measures.values()), preset="gdeval", complete=True)
+    check_columns(result, wanted, measures, 0.5e-5 + 1e-9)
 
 
 # ------------------------------------------------------------------------------------------------- installed libraries
@@ -273,13 +273,13 @@ def lists():
 def test_sklearn(lists):
     metrics = pytest.importorskip("sklearn.metrics")
     labels, scores, qid, sizes = lists
-    found = pk.evaluate(labels, scores, ["nDCG", "nDCG@5", "DCG", "DCG@5"], qid=qid, preset="sklearn")
+    result = pk.evaluate(labels, scores, ["nDCG", "nDCG@5", "DCG", "DCG@5"], qid=qid, preset="sklearn")
     for q in np.flatnonzero(sizes > 1):  # scikit-learn refuses lists of one document
         y, s = [labels[qid == q]], [scores[qid == q]]
-        assert found.values["nDCG"][q] == pytest.approx(metrics.ndcg_score(y, s))
-        assert found.values["nDCG@5"][q] == pytest.approx(metrics.ndcg_score(y, s, k=5))
-        assert found.values["DCG"][q] == pytest.approx(metrics.dcg_score(y, s))
-        assert found.values["DCG@5"][q] == pytest.approx(metrics.dcg_score(y, s, k=5))
+        assert result.values["nDCG"][q] == pytest.approx(metrics.ndcg_score(y, s))
+        assert result.values["nDCG@5"][q] == pytest.approx(metrics.ndcg_score(y, s, k=5))
+        assert result.values["DCG"][q] == pytest.approx(metrics.dcg_score(y, s))
+        assert result.values["DCG@5"][q] == pytest.approx(metrics.dcg_score(y, s, k=5))
 
 
 def test_lightgbm(lists):
@@ -365,9 +365,9 @@ def pickle_copy(measure):
 
 def test_written_and_open_parameters_side_by_side():
     """Both are asked for, and both are in the result under the names that they were asked for."""
-    found = pk.evaluate([2, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], ["nDCG", 'nDCG(gain="exp2")'], preset="sklearn")
+    result = pk.evaluate([2, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], ["nDCG", 'nDCG(gain="exp2")'], preset="sklearn")
     ideal = 3 + 1 / np.log2(3) + 1 / 2
-    assert found.mean == {
+    assert result.mean == {
         "nDCG": pytest.approx((1 + 1 / 2 + 2 / np.log2(5)) / (2 + 1 / np.log2(3) + 1 / 2)),
         'nDCG(gain="exp2")': pytest.approx((1 + 1 / 2 + 3 / np.log2(5)) / ideal),
     }
@@ -380,8 +380,8 @@ def test_what_was_written_stays_on_the_command_line(tmp_path):
 
     (tmp_path / "data.txt").write_text("".join(f"{label} qid:1 1:0\n" for label in (2, 1, 0, 1)))
     (tmp_path / "scores.txt").write_text("0.1\n0.2\n0.3\n0.4\n")
-    words = ["evaluate", str(tmp_path / "data.txt"), str(tmp_path / "scores.txt"), "--preset", "sklearn", "--json"]
-    run = CliRunner().invoke(app, [*words, "-m", 'nDCG(gain="exp2")'])
+    arguments = ["evaluate", str(tmp_path / "data.txt"), str(tmp_path / "scores.txt"), "--preset", "sklearn", "--json"]
+    run = CliRunner().invoke(app, [*arguments, "-m", 'nDCG(gain="exp2")'])
     assert json.loads(run.stdout)["mean"] == {'nDCG(gain="exp2")': pytest.approx(0.6759, abs=5e-5)}
 
 

@@ -20,6 +20,6 @@ def test_worked_example():
 
 def test_one_relevant_among_ties():
     """One of m tied documents is relevant: the mean of 1/r over all places."""
-    found = pk.evaluate([0, 0, 1, 0], [1, 1, 1, 1], [RR, RR @ 2]).mean
-    assert found["RR"] == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4) / 4)
-    assert found["RR@2"] == pytest.approx((1 + 1 / 2) / 4)
+    result = pk.evaluate([0, 0, 1, 0], [1, 1, 1, 1], [RR, RR @ 2]).mean
+    assert result["RR"] == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4) / 4)
+    assert result["RR@2"] == pytest.approx((1 + 1 / 2) / 4)

@@ -38,8 +38,8 @@ def test_statap_is_a_ratio_of_unbiased_estimates():
 @pytest.mark.parametrize("measure", ["statAP", "xinfAP", "infAP"])
 def test_close_to_the_truth_on_average(measure):
     exact = pk.evaluate(LABELS, SCORES, ["AP"], qid=np.zeros(8)).mean["AP"]
-    found = [pk.evaluate(data, SCORES, [measure]).mean[measure] for data in _samples()]
-    bias = abs(np.mean(found) - exact)
+    result = [pk.evaluate(data, SCORES, [measure]).mean[measure] for data in _samples()]
+    bias = abs(np.mean(result) - exact)
     # infAP takes the sample for a uniform one, and is misled by the top
     assert bias > 0.02 if measure == "infAP" else bias < 0.02
 
@@ -47,9 +47,9 @@ def test_close_to_the_truth_on_average(measure):
 def test_without_weights():
     rng = np.random.default_rng(0)
     labels, scores, qid = rng.integers(-1, 3, 90).astype(float), rng.normal(size=90), np.repeat(np.arange(9), 10)
-    found = pk.evaluate(labels, scores, ["statAP", "AP", "xinfAP", "infAP"], qid=qid).values
-    np.testing.assert_allclose(found["statAP"], found["AP"])
-    np.testing.assert_allclose(found["xinfAP"], found["infAP"])
+    result = pk.evaluate(labels, scores, ["statAP", "AP", "xinfAP", "infAP"], qid=qid).values
+    np.testing.assert_allclose(result["statAP"], result["AP"])
+    np.testing.assert_allclose(result["xinfAP"], result["infAP"])
 
 
 def test_every_order_of_rows_and_many_queries_at_once():

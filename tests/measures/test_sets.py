@@ -32,8 +32,8 @@ def test_recall_and_precision_at_recall():
 def test_documents_that_were_not_retrieved():
     data = RankingDataset.from_arrays(None, [1, 0, 1, -1])
     scored = Scored(data, [4, 3, 2, 1], np.array([True, True, False, True]))
-    found = {str(m): m.per_query(scored)[0] for m in (P, R, Rprec, SetAP, Judged, Utility(c=-1))}
-    assert found == pytest.approx(
+    result = {str(m): m.per_query(scored)[0] for m in (P, R, Rprec, SetAP, Judged, Utility(c=-1))}
+    assert result == pytest.approx(
         {"P": 1 / 3, "R": 1 / 2, "Rprec": 1 / 2, "SetAP": 1 / 6, "Judged": 2 / 3, "Utility(c=-1)": 1 - 2 - 1}
     )
 
@@ -41,11 +41,11 @@ def test_documents_that_were_not_retrieved():
 def test_f_is_the_harmonic_mean():
     rng = np.random.default_rng(0)
     labels, scores, qid = rng.integers(0, 2, 200), rng.normal(size=200), np.repeat(np.arange(20), 10)
-    found = pk.evaluate(labels, scores, ["P@4", "R@4", "F@4", "F(beta=2)@4"], qid=qid).values
-    p, r = found["P@4"], found["R@4"]
+    result = pk.evaluate(labels, scores, ["P@4", "R@4", "F@4", "F(beta=2)@4"], qid=qid).values
+    p, r = result["P@4"], result["R@4"]
     with np.errstate(invalid="ignore"):
-        np.testing.assert_allclose(found["F@4"], np.nan_to_num(2 * p * r / (p + r)))
-        np.testing.assert_allclose(found["F(beta=2)@4"], np.nan_to_num(5 * p * r / (4 * p + r)))
+        np.testing.assert_allclose(result["F@4"], np.nan_to_num(2 * p * r / (p + r)))
+        np.testing.assert_allclose(result["F(beta=2)@4"], np.nan_to_num(5 * p * r / (4 * p + r)))
 
 
 @pytest.fixture(scope="module")
@@ -65,9 +65,9 @@ def test_against_ranx(runs):
     ours = ["P@5", "R@5", "F@5", "AP", "RR", "Rprec", "Success@1", "nDCG@5", "NumRelRet@5"]
     theirs = ["precision@5", "recall@5", "f1@5", "map", "mrr", "r-precision", "hit_rate@1", "ndcg_burges@5", "hits@5"]
     wanted = ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), theirs, return_mean=False)
-    found = evaluate_run(qrels, run, ours)
+    result = evaluate_run(qrels, run, ours)
     for name, peer in zip(ours, theirs, strict=True):
-        np.testing.assert_allclose(found.values[name], wanted[peer], err_msg=name)
+        np.testing.assert_allclose(result.values[name], wanted[peer], err_msg=name)
 
 
 def test_judged_against_ir_measures(runs):
@@ -81,8 +81,8 @@ def test_judged_against_ir_measures(runs):
 
 
 def test_counts_add_up():
-    found = pk.evaluate([1, 0, 2, 0], [4, 3, 2, 1], ["NumQ", "NumRet", "NumRel", "NumRelRet@1"], qid=[1, 1, 2, 2])
-    assert found.mean == {"NumQ": 2, "NumRet": 4, "NumRel": 2, "NumRelRet@1": 2}
+    result = pk.evaluate([1, 0, 2, 0], [4, 3, 2, 1], ["NumQ", "NumRet", "NumRel", "NumRelRet@1"], qid=[1, 1, 2, 2])
+    assert result.mean == {"NumQ": 2, "NumRet": 4, "NumRel": 2, "NumRelRet@1": 2}
 
 
 def test_refusals():

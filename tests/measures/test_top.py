@@ -25,8 +25,8 @@ def test_rbp():
 
 def test_success_is_hypergeometric():
     labels = [1, 1, 0, 0, 0, 0]
-    found = pk.evaluate(labels, [0] * 6, [Success @ 3]).mean["Success@3"]
-    assert found == pytest.approx(1 - comb(4, 3) / comb(6, 3))
+    result = pk.evaluate(labels, [0] * 6, [Success @ 3]).mean["Success@3"]
+    assert result == pytest.approx(1 - comb(4, 3) / comb(6, 3))
 
 
 def test_winner_takes_all():
@@ -57,5 +57,5 @@ def test_bpref():
 def test_inferred_ap_equals_ap_with_complete_judgements():
     rng = np.random.default_rng(0)
     labels, scores, qid = rng.integers(0, 2, 300), rng.normal(size=300), np.repeat(np.arange(10), 30)
-    found = pk.evaluate(labels, scores, [infAP, AP], qid=qid)
-    np.testing.assert_allclose(found.values["infAP"], found.values["AP"], atol=1e-4)
+    result = pk.evaluate(labels, scores, [infAP, AP], qid=qid)
+    np.testing.assert_allclose(result.values["infAP"], result.values["AP"], atol=1e-4)

@@ -125,7 +125,7 @@ def test_bagged_lambdamart_varies_less():
             "bagged": {"n_estimators": 200, "boosting": "bagged", "n_bags": 10},
         }.items()
     }
-    agreement = {name: np.corrcoef(found)[np.triu_indices(4, 1)].mean() for name, found in values.items()}
+    agreement = {name: np.corrcoef(result)[np.triu_indices(4, 1)].mean() for name, result in values.items()}
     assert agreement["bagged"] > agreement["subsample"]
     chance = evaluate(new, np.zeros(300), ["nDCG"]).mean["nDCG"]
     assert evaluate(new, values["bagged"][0], ["nDCG"]).mean["nDCG"] > chance + 0.1

@@ -191,9 +191,9 @@ def test_losses_that_say_so_are_sums_over_parts(loss):
     shape = (data.n_rows,) if bound.n_outputs == 1 else (data.n_rows, bound.n_outputs)
     scores = np.random.default_rng(1).normal(size=shape)
     parts = [(slice(data.offsets[lo], data.offsets[hi]), np.arange(lo, hi)) for lo, hi in ((0, 4), (4, 5), (5, 9))]
-    found = [loss.bind(data.select(queries), n_jobs=1).evaluate(scores[rows])[:2] for rows, queries in parts]
+    result = [loss.bind(data.select(queries), n_jobs=1).evaluate(scores[rows])[:2] for rows, queries in parts]
     whole = bound.evaluate(scores)[:2]
-    equal = all(np.array_equal(a, np.concatenate(b)) for a, b in zip(whole, zip(*found, strict=True), strict=True))
+    equal = all(np.array_equal(a, np.concatenate(b)) for a, b in zip(whole, zip(*result, strict=True), strict=True))
     assert equal == loss.separable
 
 
@@ -227,13 +227,13 @@ def test_evaluation_in_blocks(tmp_path, small_blocks, monkeypatch):
     data = ranking(80)
     ranker = pk.ListNet(max_iter=5).fit(data)
     names = ["nDCG@10", "AP(rel=2)", "ERR@5", "nDCG(ties='random')@3", "GAP"]
-    found = pk.evaluate(on_disk(data, tmp_path), ranker, names)
+    result = pk.evaluate(on_disk(data, tmp_path), ranker, names)
     by_scores = pk.evaluate(data, ranker.predict(data), names)
     monkeypatch.setattr(blocks, "_MANY_ROWS", 1 << 20)
     whole = pk.evaluate(data, ranker.predict(data), names)
-    for name in found.values:
-        assert np.allclose(found.values[name], whole.values[name], rtol=1e-14)
-        assert np.array_equal(found.values[name], by_scores.values[name])
+    for name in result.values:
+        assert np.allclose(result.values[name], whole.values[name], rtol=1e-14)
+        assert np.array_equal(result.values[name], by_scores.values[name])
     assert ranker.score(data) == whole.mean["nDCG@10"]
     with pytest.raises(pk.DataError, match="RankingDataset"):
         pk.evaluate(data.y, ranker, names, qid=data.qid)

@@ -14,8 +14,8 @@ from plackett.losses.pointwise.softmax import Softmax
 from plackett.losses.pointwise.square import Square
 from plackett.measures.language import parse
 from plackett.models.linear import Linear
-from plackett.scorers._products import table_times, transposed_times
 from plackett.scorers.linear import LinearScorer
+from plackett.scorers.products import table_times, transposed_times
 from plackett.solvers.monitor import Monitor
 
 
@@ -117,10 +117,10 @@ def test_impossible_solver_is_refused_with_the_reason():
     assert np.isfinite(Linear(max_iter=3).train(Lambda(), data, Monitor()).weights).all()
 
 
-@pytest.mark.parametrize("words", [{"alpha": -1.0}, {"alpha": float("nan")}, {"l1_ratio": 1.5}])
-def test_penalties_without_a_minimum_are_refused(words):
+@pytest.mark.parametrize("parameters", [{"alpha": -1.0}, {"alpha": float("nan")}, {"l1_ratio": 1.5}])
+def test_penalties_without_a_minimum_are_refused(parameters):
     with pytest.raises(ValueError, match="give 0 or more"):
-        Linear(**words).train(Square(), task(), Monitor())
+        Linear(**parameters).train(Square(), task(), Monitor())
 
 
 @pytest.mark.parametrize("solver", ["lbfgs", "sgd"])

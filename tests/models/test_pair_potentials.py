@@ -33,7 +33,7 @@ def random_scorer(d=2, h=3, seed=0):
 
 def test_scores_are_those_of_the_formula():
     data, model = middle_task(n_queries=5), random_scorer()
-    found = model.predict(data.X, data.offsets, 1)
+    result = model.predict(data.X, data.offsets, 1)
     for a, b in zip(data.offsets[:-1], data.offsets[1:], strict=True):
         for j in range(a, b):
             expected = data.X[j] @ model.weights
@@ -41,8 +41,8 @@ def test_scores_are_those_of_the_formula():
                 if k != j:
                     inner = data.X[j] @ model.here + data.X[k] @ model.there + model.shift
                     expected += model.height @ np.tanh(inner) / (b - a - 1)
-            assert found[j] == pytest.approx(expected, rel=1e-6)
-    np.testing.assert_allclose(model.predict(csr_matrix(data.X), data.offsets, 1), found, rtol=1e-6)
+            assert result[j] == pytest.approx(expected, rel=1e-6)
+    np.testing.assert_allclose(model.predict(csr_matrix(data.X), data.offsets, 1), result, rtol=1e-6)
     alone = model.predict(data.X[:1], np.array([0, 1]), 1)
     np.testing.assert_allclose(alone, data.X[:1] @ model.weights, rtol=1e-6)  # nothing to compare with
 

@@ -186,12 +186,12 @@ def test_updates_stay_within_their_bound():
     old, new = rng.normal(size=4), rng.normal(size=4)
     far = 0.0
     for most in (0.0, 0.1, 0.3, 1.0):
-        found = bounded_update(old, new, X, offsets, most=most, k=3)
-        assert rank_change(X, old, found, offsets, 3) <= most
-        length = np.linalg.norm(found - old)
+        result = bounded_update(old, new, X, offsets, most=most, k=3)
+        assert rank_change(X, old, result, offsets, 3) <= most
+        length = np.linalg.norm(result - old)
         assert length >= far
         far = length
-    np.testing.assert_allclose(found, new)
+    np.testing.assert_allclose(result, new)
 
 
 def dcg(order, gains):

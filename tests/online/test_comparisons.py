@@ -32,7 +32,7 @@ def pages_of(name, data, scores, n):
     lists = [[(a + np.argsort(-s[a : a + 9], kind="stable")[:K]).tolist() for a in starts] for s in scores]
     rng, state, clicks = Random(1), np.array([7], np.uint64), np.zeros(K, bool)
     method = Optimised(most_lists=32) if name == "optimised" else METHODS.get(name)
-    found = []
+    result = []
     for i in range(n):
         q = rng.randrange(3)
         shown = None if method is None else method.make([lists[0][q], lists[1][q]], K, rng)
@@ -43,24 +43,24 @@ def pages_of(name, data, scores, n):
         )  # fmt: skip
         clicked = [d for d, hit in zip(documents, clicks, strict=True) if hit]
         if shown is not None:
-            found.append(np.subtract(*shown.score(clicked)))
+            result.append(np.subtract(*shown.score(clicked)))
         elif name == "A/B, clicks":
-            found.append(len(clicked))
+            result.append(len(clicked))
         else:
-            found.append(1 / (1 + documents.index(clicked[0])) if clicked else 0.0)
-    return np.array(found, float)
+            result.append(1 / (1 + documents.index(clicked[0])) if clicked else 0.0)
+    return np.array(result, float)
 
 
 @pytest.mark.parametrize("name", [*METHODS, "A/B, clicks", "A/B, first click"])
 def test_compiled_pages_have_the_mean_and_spread_of_the_method(case, name):
     data, scores = case
-    found = simulate_comparisons(data, scores, [(0, 2)], users="informational", methods=[name], k=K, pages=40_000)
+    result = simulate_comparisons(data, scores, [(0, 2)], users="informational", methods=[name], k=K, pages=40_000)
     gap = pages_of(name, data, [scores[0], scores[2]], 1500)
     groups = 2 if name.startswith("A/B") else 1
     mean = gap[::2].mean() - gap[1::2].mean() if groups == 2 else gap.mean()
     error = groups * gap.std() * np.sqrt(1 / 1500 + 1 / 40_000)
-    assert found.mean[name][0, -1] == pytest.approx(mean, abs=3.5 * error)
-    assert found.deviation[name][0, -1] == pytest.approx(gap.std(), rel=0.1)
+    assert result.mean[name][0, -1] == pytest.approx(mean, abs=3.5 * error)
+    assert result.deviation[name][0, -1] == pytest.approx(gap.std(), rel=0.1)
 
 
 def test_pairs_repeat_mirror_and_find_the_better_ranker(case):
@@ -90,8 +90,8 @@ def test_wrong_input_is_named(case):
 
 
 def test_rankers_without_any_difference_need_endless_pages():
-    found = Comparisons(
+    result = Comparisons(
         np.array([10]), {"optimised": np.array([[0.0], [0.5]])}, {"optimised": np.array([[0.0], [1.0]])}
     )
-    needed = found.pages_needed("optimised")
+    needed = result.pages_needed("optimised")
     assert needed[0] == np.inf and 0 < needed[1] < np.inf

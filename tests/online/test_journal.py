@@ -286,8 +286,8 @@ try:
 except Exception as error:
     print(error)
 """
-    found = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=True)
-    last, kind, *rest = found.stdout.split()
+    result = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=True)
+    last, kind, *rest = result.stdout.split()
     assert kind == "OSError" and "closed" in rest
     with Journal(tmp_path, Sums()) as journal:
         assert len(journal) == int(last) + 1 > 10

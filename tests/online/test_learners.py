@@ -377,8 +377,8 @@ def test_drafts_within_the_limit_are_fair_at_every_place():
     teams = np.array([learner.show(X).detail["teams"] for _ in range(3000)])
     teams = teams[teams[:, 0] >= 0]
     assert len(teams) > 1000
-    for place in range(4):
-        np.testing.assert_allclose(np.bincount(teams[:, place], minlength=3) / len(teams), 1 / 3, atol=0.05)
+    for position in range(4):
+        np.testing.assert_allclose(np.bincount(teams[:, position], minlength=3) / len(teams), 1 / 3, atol=0.05)
 
 
 @pytest.mark.parametrize("weights", [[1, 2], np.array([1, 2]), (1.0, 2.0)])

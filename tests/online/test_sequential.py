@@ -27,9 +27,9 @@ def test_sign_test_keeps_its_level_when_looked_at_all_the_time():
 def test_sign_test_has_power_and_its_interval_holds_at_all_times():
     wins = walks(0.6, runs=300, n=1000, seed=1)
     n = np.arange(1, 1001)
-    found = sign_sequence(wins[:, ::20], (n - wins)[:, ::20])
-    assert (found.p[:, -1] <= 0.05).mean() > 0.95
-    inside = ((found.lower <= 0.2) & (found.upper >= 0.2)).all(axis=1)
+    result = sign_sequence(wins[:, ::20], (n - wins)[:, ::20])
+    assert (result.p[:, -1] <= 0.05).mean() > 0.95
+    inside = ((result.lower <= 0.2) & (result.upper >= 0.2)).all(axis=1)
     assert inside.mean() >= 0.95
     last = sign_sequence(wins[0], n - wins[0]).running()
     assert np.all(np.diff(last.lower) >= 0) and np.all(np.diff(last.upper) <= 0)
@@ -37,8 +37,8 @@ def test_sign_test_has_power_and_its_interval_holds_at_all_times():
 
 def test_p_value_and_interval_agree():
     for wins, losses in [(0, 0), (3, 0), (40, 20), (20, 40), (500, 450), (70, 30)]:
-        found = sign_sequence(wins, losses, alpha=0.05)
-        assert (found.p <= 0.05) == (found.lower > 0 or found.upper < 0)
+        result = sign_sequence(wins, losses, alpha=0.05)
+        assert (result.p <= 0.05) == (result.lower > 0 or result.upper < 0)
         mean = mean_sequence(wins / 100, 1.0, 400, kurtosis=1.0)
         assert (mean.p <= 0.05) == (mean.lower > 0)
 
@@ -60,9 +60,9 @@ def test_mean_test_keeps_its_level_for_skewed_values(name):
     n = np.arange(1, 4001)[19::10]
     sums = [np.cumsum(x**power, axis=1)[:, n - 1] for power in (1, 2, 4)]
     variance = np.maximum(sums[1] - sums[0] ** 2 / n, 0) / (n - 1)
-    found = mean_sequence(sums[0] / n, variance, n, kurtosis=sums[2] * n / sums[1] ** 2)
-    assert (found.p <= 0.05).any(axis=1).mean() <= 0.065  # 0.05 and 1.5 standard errors
-    covered = ((found.lower <= 0) & (found.upper >= 0)).all(axis=1)
+    result = mean_sequence(sums[0] / n, variance, n, kurtosis=sums[2] * n / sums[1] ** 2)
+    assert (result.p <= 0.05).any(axis=1).mean() <= 0.065  # 0.05 and 1.5 standard errors
+    covered = ((result.lower <= 0) & (result.upper >= 0)).all(axis=1)
     assert covered.mean() >= 0.935
     shifted = mean_sequence(sums[0] / n + x.std() / 5, variance, n, kurtosis=3.0)
     assert (shifted.p <= 0.05).any(axis=1).mean() > 0.99
@@ -83,10 +83,10 @@ def test_ab_test_keeps_its_level_for_unequal_groups_and_skewed_values(name, shar
 def test_ab_test_says_from_how_many_users_it_holds():
     rng = np.random.default_rng(4)
     a, b = rng.lognormal(size=9000), rng.lognormal(size=1000) * 3
-    found = ab_test(a, b)
-    assert found.holds_from > 10_000 and found.p_any_time == 1.0 and np.isinf(found.upper) and found.p < 1e-9
+    result = ab_test(a, b)
+    assert result.holds_from > 10_000 and result.p_any_time == 1.0 and np.isinf(result.upper) and result.p < 1e-9
     more = ab_test(np.tile(a, 20), np.tile(b, 20))  # the same shape
-    assert more.holds_from == pytest.approx(found.holds_from, rel=0.01) and more.p_any_time < 1e-9
+    assert more.holds_from == pytest.approx(result.holds_from, rel=0.01) and more.p_any_time < 1e-9
     equal = ab_test(rng.lognormal(size=500), rng.lognormal(size=500) * 2)
     assert equal.holds_from <= 1000 and equal.p_any_time < 0.01  # skewness cancels out
     assert ab_test(np.linspace(-1, 1, 15), np.linspace(-1, 1, 60)).holds_from == 75
@@ -99,12 +99,12 @@ def test_cuped_keeps_level_and_expectation_with_less_variance():
     for _ in range(300):
         before = rng.normal(size=(2, 100))
         after = before + rng.normal(size=before.shape)
-        found = ab_test(*after, before_a=before[0], before_b=before[1])
-        less.append(found.p)
-        estimates.append(found.difference)
+        result = ab_test(*after, before_a=before[0], before_b=before[1])
+        less.append(result.p)
+        estimates.append(result.difference)
     assert 0.02 < np.mean(np.array(less) <= 0.05) < 0.085
     assert abs(np.mean(estimates)) < 3 * np.std(estimates) / np.sqrt(300)
-    assert found.variance_removed == pytest.approx(0.5, abs=0.15)
+    assert result.variance_removed == pytest.approx(0.5, abs=0.15)
 
 
 def test_planned_power_is_the_power_seen():
@@ -141,8 +141,8 @@ def test_the_interval_of_rare_credit_covers_from_the_first_look():
     mean = credit.cumsum(axis=1) / n
     variance = ((credit**2).cumsum(axis=1) - n * mean**2) / np.maximum(n - 1, 1)
     squares = np.maximum((credit**2).cumsum(axis=1), 1e-100)
-    found = mean_sequence(mean, variance, n, kurtosis=(credit**4).cumsum(axis=1) * n / squares**2)
-    missed = (found.lower > 0.016) | (found.upper < 0.016)
+    result = mean_sequence(mean, variance, n, kurtosis=(credit**4).cumsum(axis=1) * n / squares**2)
+    missed = (result.lower > 0.016) | (result.upper < 0.016)
     assert missed.any(axis=1).mean() < 0.06  # 0.56 if pages without clicks made an interval of width 0
     assert np.isinf(mean_sequence(0.0, 0.0, 100, kurtosis=0.0).upper)
     assert mean_sequence(0.5, 0.0, 100, kurtosis=1.0).p == 1.0  # the rare ones may be yet to come

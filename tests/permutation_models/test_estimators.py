@@ -88,5 +88,5 @@ def test_comparisons_are_among_the_two():
 def test_mallows_keeps_what_was_given():
     drawn = Mallows([0, 1, 2, 3], 0.7).sample(50, random_state=0)
     assert Mallows(theta=0.3).fit(drawn).theta_ == 0.3
-    found = Mallows(center=[3, 2, 1, 0]).fit(drawn)
-    assert found.center_.tolist() == [3, 2, 1, 0] and found.theta_ == 0.0
+    result = Mallows(center=[3, 2, 1, 0]).fit(drawn)
+    assert result.center_.tolist() == [3, 2, 1, 0] and result.theta_ == 0.0

@@ -49,11 +49,11 @@ def test_sampling(theta):
 def test_fit(k):
     """Centre by enumeration, θ by a general optimiser."""
     drawn = Mallows(CENTER, 0.8).sample(150, k=k, random_state=1)
-    found = Mallows.fit(drawn, n_items=5)
+    result = Mallows.fit(drawn, n_items=5)
     totals = [Mallows(center, 1.0).distance(drawn).sum() for center in ORDERS]
-    np.testing.assert_array_equal(found.center, ORDERS[np.argmin(totals)])
-    best = minimize_scalar(lambda t: -Mallows(found.center, t).log_prob(drawn).sum(), bounds=(0, 10), method="bounded")
-    np.testing.assert_allclose(found.theta, best.x, atol=1e-4)
+    np.testing.assert_array_equal(result.center, ORDERS[np.argmin(totals)])
+    best = minimize_scalar(lambda t: -Mallows(result.center, t).log_prob(drawn).sum(), bounds=(0, 10), method="bounded")
+    np.testing.assert_allclose(result.theta, best.x, atol=1e-4)
     weighted = Mallows.fit(drawn[:3], n_items=5, weights=[2, 1, 1])
     repeated = Mallows.fit(drawn[[0, 0, 1, 2]], n_items=5)
     assert weighted.theta == pytest.approx(repeated.theta)

@@ -29,13 +29,13 @@ def test_probabilities(transform):
     scores = rng.uniform(0.1, 3, 6)
     model = PlackettLuce(scores, transform=transform)
     orders = np.array(list(permutations(range(6))))
-    found = model.log_prob(orders)
-    np.testing.assert_allclose(np.exp(found).sum(), 1.0)
+    result = model.log_prob(orders)
+    np.testing.assert_allclose(np.exp(result).sum(), 1.0)
     strength = {"exp": np.exp(scores), "linear": scores, "sigmoid": 1 / (1 + np.exp(-scores))}[transform]
     for t in (0, 100, 719):
-        np.testing.assert_allclose(found[t], naive_log_prob(np.log(strength), orders[t], range(6)))
-    assert orders[found.argmax()].tolist() == model.mode().tolist()
-    p = np.exp(found)
+        np.testing.assert_allclose(result[t], naive_log_prob(np.log(strength), orders[t], range(6)))
+    assert orders[result.argmax()].tolist() == model.mode().tolist()
+    p = np.exp(result)
     for item in range(6):
         np.testing.assert_allclose(p[orders[:, 0] == item].sum(), strength[item] / strength.sum())
         np.testing.assert_allclose(model.top_one()[item], strength[item] / strength.sum())
@@ -87,19 +87,19 @@ def test_fit_is_the_maximum(among):
     rng = np.random.default_rng(3)
     orders = [rng.permutation(5)[: rng.integers(2, 6)].tolist() for _ in range(30)]
     weights = rng.uniform(0.5, 2, 30)
-    found = PlackettLuce.fit(orders, n_items=5, among=among, weights=weights)
+    result = PlackettLuce.fit(orders, n_items=5, among=among, weights=weights)
     best = minimize(objective(orders, among, weights), np.zeros(5), tol=1e-10).x
-    np.testing.assert_allclose(found.scores, best - best.mean(), atol=1e-4)
-    assert abs(found.scores.mean()) < 1e-12
+    np.testing.assert_allclose(result.scores, best - best.mean(), atol=1e-4)
+    assert abs(result.scores.mean()) < 1e-12
 
 
 def test_gamma_prior():
     """Maximum a posteriori, finite where an item never wins; each step of the algorithm is no worse than the last."""
     orders = [[0, 1, 2], [0, 2, 1], [0, 1, 2]]
-    found = PlackettLuce.fit(orders, prior=(2.0, 1.0))
+    result = PlackettLuce.fit(orders, prior=(2.0, 1.0))
     value = objective(orders, "all", np.ones(3), (2.0, 1.0))
     best = minimize(value, np.zeros(3), tol=1e-10).x
-    np.testing.assert_allclose(found.scores, best, atol=1e-4)
+    np.testing.assert_allclose(result.scores, best, atol=1e-4)
     with pytest.warns(UserWarning, match="not converged"):
         steps = [PlackettLuce.fit(orders, prior=(2.0, 1.0), max_iter=n).scores for n in range(1, 6)]
     assert (np.diff([value(s) for s in steps]) <= 1e-12).all()
@@ -122,8 +122,8 @@ def test_no_estimate():
 
 def test_recovers_strengths():
     truth = PlackettLuce([1.0, 0.5, 0.0, -0.5, -1.0])
-    found = PlackettLuce.fit(truth.sample(4000, random_state=0))
-    np.testing.assert_allclose(found.scores, truth.scores, atol=0.08)
+    result = PlackettLuce.fit(truth.sample(4000, random_state=0))
+    np.testing.assert_allclose(result.scores, truth.scores, atol=0.08)
     top = PlackettLuce.fit(truth.sample(8000, k=2, random_state=0))
     np.testing.assert_allclose(top.scores, truth.scores, atol=0.1)
 

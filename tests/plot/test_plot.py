@@ -28,7 +28,7 @@ def rankers(data):
 
 
 @pytest.fixture(scope="module")
-def found(data, rankers):
+def compared(data, rankers):
     scores = {name: ranker.predict(data) for name, ranker in rankers.items()}
     return pk.compare(data, scores, ["nDCG@10", "ARP"])
 
@@ -81,31 +81,31 @@ def test_measure_curve(data, rankers):
     np.testing.assert_allclose(pk.plot.measure_curve(data, data.X[:, 0], "P", [1]).data[0].x, [1])
 
 
-def test_comparison_is_sorted_best_first(found):
+def test_comparison_is_sorted_best_first(compared):
     for measure, sign in (("nDCG@10", -1), ("ARP", 1)):
-        points = pk.plot.comparison(found, measure).data[0]
-        rows = {row["system"]: row for row in found.table.iter_rows(named=True) if row["measure"] == measure}
+        points = pk.plot.comparison(compared, measure).data[0]
+        rows = {row["system"]: row for row in compared.table.iter_rows(named=True) if row["measure"] == measure}
         assert list(points.x) == sorted((row["mean"] for row in rows.values()), key=lambda mean: sign * mean)
         best = rows["trees" if points.y[0] == "trees" else "a <b>line</b>"]
         assert points.error_x.array[0] == pytest.approx(best["high"] - best["mean"])
         assert points.error_x.arrayminus[0] == pytest.approx(best["mean"] - best["low"])
     with pytest.raises(DataError, match=r"has nDCG@10, ARP"):
-        pk.plot.comparison(found, "AP")
+        pk.plot.comparison(compared, "AP")
     with pytest.raises(DataError, match=r"plackett\.compare"):
         pk.plot.comparison({"a": 1})
 
 
-def test_differences_turn_the_sign_where_small_is_good(found):
-    values = found.values["ARP"]
-    bars = pk.plot.differences(found, "trees", "a <b>line</b>", "ARP").data[0]
-    by_system = dict(zip(found.systems, values.T, strict=True))
+def test_differences_turn_the_sign_where_small_is_good(compared):
+    values = compared.values["ARP"]
+    bars = pk.plot.differences(compared, "trees", "a <b>line</b>", "ARP").data[0]
+    by_system = dict(zip(compared.systems, values.T, strict=True))
     expected = np.sort(by_system["a <b>line</b>"] - by_system["trees"])[::-1]
     np.testing.assert_allclose(bars.y, expected, rtol=1e-4, atol=1e-12)
-    assert pk.plot.differences(found).data[0].y[0] >= 0
+    assert pk.plot.differences(compared).data[0].y[0] >= 0
     with pytest.raises(DataError, match="unknown system 'nobody'"):
-        pk.plot.differences(found, "nobody")
+        pk.plot.differences(compared, "nobody")
     with pytest.raises(DataError, match="two different"):
-        pk.plot.differences(found, "trees", "trees")
+        pk.plot.differences(compared, "trees", "trees")
 
 
 def test_colours_and_font_are_the_reports(rankers):
@@ -117,9 +117,9 @@ def test_colours_and_font_are_the_reports(rankers):
 
 def test_feature_frontier():
     train, valid = (pk.datasets.make_ranking(15, 6, 3, random_state=seed) for seed in (0, 1))
-    found = pk.feature_frontier("LinearRegression", train, valid, costs=[1, 2, 3])
-    trace = pk.plot.feature_frontier(found).data[1]
-    assert list(trace.x) == found.frame["cost"].to_list()
+    result = pk.feature_frontier("LinearRegression", train, valid, costs=[1, 2, 3])
+    trace = pk.plot.feature_frontier(result).data[1]
+    assert list(trace.x) == result.frame["cost"].to_list()
     assert list(trace.marker.symbol).count("diamond") == 1
     with pytest.raises(pk.DataError, match="feature_frontier"):
         pk.plot.feature_frontier(train)

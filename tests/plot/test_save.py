@@ -32,16 +32,16 @@ def data():
 
 
 @pytest.fixture(scope="module")
-def found(data):
+def compared(data):
     scores = {"good $x$ <b>": data.X[:, 0] + data.y, "bad": data.X[:, 1]}
     return pk.compare(data, scores, ["nDCG@10"])
 
 
 @pytest.mark.parametrize(("kind", "start"), [("svg", b"<?xml"), ("PDF", b"%PDF"), ("png", b"\x89PNG")])
-def test_files_are_the_same_each_time(found, tmp_path, kind, start):
+def test_files_are_the_same_each_time(compared, tmp_path, kind, start):
     first, second = tmp_path / f"a.{kind}", tmp_path / f"b.{kind}"
     for path in (first, second):
-        pk.plot.save(pk.plot.differences(found), path, width=4, height=3)
+        pk.plot.save(pk.plot.differences(compared), path, width=4, height=3)
     assert first.read_bytes() == second.read_bytes()
     assert first.read_bytes().startswith(start)
     if kind == "svg":
@@ -65,19 +65,19 @@ def test_lines_points_and_labels(data):
     np.testing.assert_allclose(axes.get_xlim(), (0.5, 5.5))
 
 
-def test_intervals_and_names_as_they_are(found):
-    figure = pk.plot.comparison(found)
+def test_intervals_and_names_as_they_are(compared):
+    figure = pk.plot.comparison(compared)
     axes = drawn(figure)
     (bars,) = (part for part in axes.collections if hasattr(part, "get_segments"))
-    rows = sorted(found.table.iter_rows(named=True), key=lambda row: -row["mean"])
+    rows = sorted(compared.table.iter_rows(named=True), key=lambda row: -row["mean"])
     for number, (segment, row) in enumerate(zip(bars.get_segments(), rows, strict=True)):
         np.testing.assert_allclose(segment, [[row["low"], number], [row["high"], number]])
     assert [text.get_text() for text in axes.get_yticklabels()] == [r"good \$x\$ <b>", "bad"]
     assert axes.yaxis_inverted()  # the best is at the top
 
 
-def test_bars_and_notes(found):
-    figure = pk.plot.differences(found)
+def test_bars_and_notes(compared):
+    figure = pk.plot.differences(compared)
     axes = drawn(figure)
     heights = [bar.get_height() for bar in axes.patches]
     np.testing.assert_allclose(heights, figure.data[0].y)
@@ -110,12 +110,12 @@ def test_every_plot_can_be_drawn(data):
     assert len(drawn(pk.plot.exit_frontier(exits)).get_legend().get_texts()) == 2
 
 
-def test_refusals(found, tmp_path):
-    figure = pk.plot.comparison(found)
+def test_refusals(compared, tmp_path):
+    figure = pk.plot.comparison(compared)
     with pytest.raises(DataError, match=r"curve.eps: the name of the file must end in .svg, .pdf, .png or .html"):
         pk.plot.save(figure, tmp_path / "curve.eps")
     with pytest.raises(DataError, match="a Comparison is not a figure; give what a function of plackett.plot"):
-        pk.plot.save(found, tmp_path / "curve.svg")
+        pk.plot.save(compared, tmp_path / "curve.svg")
     with pytest.raises(DataError, match="a trace of type 'heatmap' cannot be drawn"):
         pk.plot.save(go.Figure(go.Heatmap(z=[[1]])), tmp_path / "curve.svg")
     with pytest.raises(DataError, match="width=-1, height=None; give inches"):
@@ -125,7 +125,7 @@ def test_refusals(found, tmp_path):
     assert "<html>" in (tmp_path / "curve.html").read_text("utf-8")[:100]
 
 
-def test_settings_of_matplotlib_count_and_are_left_alone(found, tmp_path):
+def test_settings_of_matplotlib_count_and_are_left_alone(compared, tmp_path):
     program = f"""
 import sys, matplotlib
 import plackett as pk

@@ -226,10 +226,10 @@ def test_large_labels_are_judged_with_linear_gain(ranker, name):
 def test_folds_show_their_progress(ranker, name, n, verbose, capsys, monkeypatch):
     """On standard error, for work that takes long; the bar goes away when the work is interrupted too."""
     monkeypatch.setattr(progress, "PATIENCE", 0.0)
-    ranker, words = clone(ranker).set_params(verbose=verbose), f"{type(ranker).__name__}: {name} by cross-validation"
+    ranker, tokens = clone(ranker).set_params(verbose=verbose), f"{type(ranker).__name__}: {name} by cross-validation"
     ranker.fit(noisy(n_queries=10))
     told = capsys.readouterr().err
-    assert ((words in told) and (f"{n}/{n}" in told)) == verbose
+    assert ((tokens in told) and (f"{n}/{n}" in told)) == verbose
 
     def interrupted(*args, **options):
         raise KeyboardInterrupt
@@ -238,7 +238,7 @@ def test_folds_show_their_progress(ranker, name, n, verbose, capsys, monkeypatch
     with pytest.raises(KeyboardInterrupt):
         ranker.fit(noisy(n_queries=10))
     told = capsys.readouterr().err
-    assert ((words in told) and (f"1/{n}" in told)) == verbose
+    assert ((tokens in told) and (f"1/{n}" in told)) == verbose
 
 
 def test_networks_with_large_labels():

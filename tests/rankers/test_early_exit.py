@@ -22,21 +22,21 @@ def fitted():
 
 def test_scores_are_those_of_a_plain_cascade(fitted, tmp_path):
     ranker, valid = fitted
-    found = early_exit(ranker, valid, trees=(4,), keep=(3,), max_loss=1.0)
-    assert (found.trees, found.keep) == (4, 3)
+    result = early_exit(ranker, valid, trees=(4,), keep=(3,), max_loss=1.0)
+    assert (result.trees, result.keep) == (4, 3)
     full = ranker.booster_.predict(valid.X, raw_score=True, num_threads=1)
     first = ranker.booster_.predict(valid.X, raw_score=True, num_iteration=4, num_threads=1)
-    scores = found.ranker.predict(valid)
+    scores = result.ranker.predict(valid)
     for a, b in zip(valid.offsets[:-1], valid.offsets[1:], strict=True):
         last = np.sort(first[a:b])[::-1][min(3, b - a) - 1]
         on = first[a:b] >= last  # ties with the third go on too
         order = np.lexsort((-np.where(on, full[a:b], first[a:b]), ~on))
         np.testing.assert_array_equal(np.argsort(-scores[a:b], kind="stable"), order)
-    row = found.frame.row(0, named=True)
+    row = result.frame.row(0, named=True)
     assert row["value"] == pytest.approx(evaluate(valid, scores, ["nDCG@10"]).mean["nDCG@10"])
-    found.ranker.save(tmp_path / "m")
+    result.ranker.save(tmp_path / "m")
     np.testing.assert_array_equal(pk.load(tmp_path / "m").predict(valid), scores)
-    assert found.ranker.card_["exit"]["trees"] == 4 and "exit" not in ranker.card_
+    assert result.ranker.card_["exit"]["trees"] == 4 and "exit" not in ranker.card_
 
 
 def test_exact_exits_never_change_the_top(fitted):
@@ -55,8 +55,8 @@ def test_exact_exits_never_change_the_top(fitted):
                 np.testing.assert_array_equal(ours, theirs)
         work.append(scorer.work(valid.X, valid.offsets).sum())
     assert min(work) < 30 * valid.n_rows  # documents did leave
-    found = early_exit(ranker, valid, rule="exact", keep=(10,), max_loss=0.0)
-    assert (found.frame["loss"] <= 0).all() and (found.frame["same_top"] == 1.0).all()
+    result = early_exit(ranker, valid, rule="exact", keep=(10,), max_loss=0.0)
+    assert (result.frame["loss"] <= 0).all() and (result.frame["same_top"] == 1.0).all()
 
 
 def _leaves(ranker):
@@ -124,18 +124,18 @@ def test_the_exit_of_a_pipeline(fitted, tmp_path):
     normaliser = pk.QueryNormalizer("zscore").fit(valid)
     scaled = normaliser.transform(valid)
     ranker = pk.LambdaMART(n_estimators=10, num_leaves=6, n_jobs=1).fit(scaled)
-    found = early_exit(Pipeline([("n", normaliser), ("r", ranker)]), valid, trees=(4,), keep=(3,), max_loss=1.0)
+    result = early_exit(Pipeline([("n", normaliser), ("r", ranker)]), valid, trees=(4,), keep=(3,), max_loss=1.0)
     expected = ranker.predict(scaled, exit=(4, 3))
-    save(found.ranker, tmp_path / "m")
-    for model in (found.ranker, pk.load(tmp_path / "m")):
+    save(result.ranker, tmp_path / "m")
+    for model in (result.ranker, pk.load(tmp_path / "m")):
         np.testing.assert_array_equal(model.predict(valid), expected)
         np.testing.assert_array_equal(model.predict(valid, exit=False), ranker.predict(scaled))
 
 
 def test_predict_with_and_without_the_exit(fitted, tmp_path):
     ranker, valid = fitted
-    found = early_exit(ranker, valid, trees=(4,), keep=(3,), max_loss=1.0)
-    found.ranker.save(tmp_path / "m")
+    result = early_exit(ranker, valid, trees=(4,), keep=(3,), max_loss=1.0)
+    result.ranker.save(tmp_path / "m")
     loaded = pk.load(tmp_path / "m")
     np.testing.assert_array_equal(loaded.predict(valid, exit=False), ranker.predict(valid))
     np.testing.assert_array_equal(loaded.predict(valid, exit=True), loaded.predict(valid))
@@ -156,21 +156,21 @@ def test_damaged_exits_are_refused(fitted):
 
 def test_whole_lists_lose_nothing(fitted):
     ranker, valid = fitted
-    found = early_exit(ranker, valid, trees=(1, 10), keep=(10_000,), max_loss=0.0)
-    assert found.frame["loss"].to_list() == [0.0, 0.0]
-    assert found.trees is None and found.ranker is ranker  # more work than without
+    result = early_exit(ranker, valid, trees=(1, 10), keep=(10_000,), max_loss=0.0)
+    assert result.frame["loss"].to_list() == [0.0, 0.0]
+    assert result.trees is None and result.ranker is ranker  # more work than without
 
 
 def test_the_cheapest_that_loses_little_is_chosen(fitted):
     ranker, valid = fitted
-    found = early_exit(ranker, valid, max_loss=0.01, keep=(1, 2, 3, 5, 8))
-    rows = found.frame.rows(named=True)
+    result = early_exit(ranker, valid, max_loss=0.01, keep=(1, 2, 3, 5, 8))
+    rows = result.frame.rows(named=True)
     assert [row["work"] for row in rows] == sorted(row["work"] for row in rows)
     good = [row for row in rows if row["loss"] <= 0.01 and row["work"] < 1]
-    assert (found.trees, found.keep) == (good[0]["trees"], good[0]["keep"])
+    assert (result.trees, result.keep) == (good[0]["trees"], good[0]["keep"])
     for i, row in enumerate(rows):
         assert row["frontier"] == all(row["loss"] < other["loss"] for other in rows[:i])
-    assert len(pk.plot.exit_frontier(found).data) == 2
+    assert len(pk.plot.exit_frontier(result).data) == 2
 
 
 def test_what_is_wrong_is_named(fitted):
@@ -222,8 +222,8 @@ def test_the_bound_of_changed_tops_is_of_the_lists_that_change(fitted, rule):
 
     ranker, valid = fitted
     full = ranker.predict(valid)
-    found = early_exit(ranker, valid, rule=rule, max_loss=1.0, trees=(5, 20), keep=(4,))
-    for row in found.frame.rows(named=True):
+    result = early_exit(ranker, valid, rule=rule, max_loss=1.0, trees=(5, 20), keep=(4,))
+    for row in result.frame.rows(named=True):
         scorer = exit_scorer(ranker.scorer_, row["trees"], row["keep"], row["slack"], row["settled"])
         scores = scorer.predict(valid.X, valid.offsets, 1)
         assert row["work"] == pytest.approx(scorer.work(valid.X, valid.offsets).mean() / 30)
@@ -243,10 +243,10 @@ def test_a_limit_of_changes_is_kept(fitted, tmp_path):
     ranker, valid = fitted
     free = early_exit(ranker, valid, max_loss=1.0, keep=(2, 5, 9))
     limit = 0.3
-    found = early_exit(ranker, valid, max_loss=1.0, keep=(2, 5, 9), max_change=limit)
+    result = early_exit(ranker, valid, max_loss=1.0, keep=(2, 5, 9), max_change=limit)
     assert free.ranker.card_["exit"]["change_bound"] > limit
-    if found.trees is not None:
-        assert found.ranker.card_["exit"]["change_bound"] <= limit
+    if result.trees is not None:
+        assert result.ranker.card_["exit"]["change_bound"] <= limit
     assert early_exit(ranker, valid, max_loss=1.0, max_change=0.0).trees is None  # no sample proves that none changes
     for parameters, message in (
         ({"max_change": 2}, "max_change"),
@@ -265,16 +265,16 @@ def test_the_bound_of_the_loss_counts_if_it_should(fitted):
 
     ranker, valid = fitted
     full = evaluate(valid, ranker.predict(valid), ["nDCG@10"]).values["nDCG@10"]
-    found = early_exit(ranker, valid, max_loss=0.04, sure=True, keep=(2, 4, 8))
-    for row in found.frame.rows(named=True):
+    result = early_exit(ranker, valid, max_loss=0.04, sure=True, keep=(2, 4, 8))
+    for row in result.frame.rows(named=True):
         scores = exit_scorer(ranker.scorer_, row["trees"], row["keep"]).predict(valid.X, valid.offsets, 1)
         ours = evaluate(valid, scores, ["nDCG@10"]).values["nDCG@10"]
         if (full != ours).any():
             high = ttest_rel(full, ours).confidence_interval(0.9).high
             assert row["loss_bound"] == pytest.approx(high)
-    good = found.frame.filter((found.frame["loss_bound"] <= 0.04) & (found.frame["work"] < 1))
-    assert (found.trees, found.keep) == good.select("trees", "keep").row(0)
-    assert good.height < found.frame.filter(found.frame["loss"] <= 0.04).height
+    good = result.frame.filter((result.frame["loss_bound"] <= 0.04) & (result.frame["work"] < 1))
+    assert (result.trees, result.keep) == good.select("trees", "keep").row(0)
+    assert good.height < result.frame.filter(result.frame["loss"] <= 0.04).height
 
 
 def test_one_tree_and_data_without_relevant_documents_are_refused(fitted):
@@ -291,11 +291,11 @@ def test_one_tree_and_data_without_relevant_documents_are_refused(fitted):
 def test_exits_that_save_nothing_are_never_chosen(fitted):
     ranker, valid = fitted
     total = ranker.scorer_.trees.n_trees
-    found = early_exit(ranker, valid, trees=range(1, total), keep=(1000,), max_loss=1.0)
-    assert (found.frame["work"] == 1.0).all() and found.trees is None
+    result = early_exit(ranker, valid, trees=range(1, total), keep=(1000,), max_loss=1.0)
+    assert (result.frame["work"] == 1.0).all() and result.trees is None
 
 
-@pytest.mark.parametrize("words", [{"trees": (2.5,)}, {"keep": (2.5,)}, {"keep": ("3",)}])
-def test_numbers_of_an_exit_are_whole(fitted, words):
+@pytest.mark.parametrize("parameters", [{"trees": (2.5,)}, {"keep": (2.5,)}, {"keep": ("3",)}])
+def test_numbers_of_an_exit_are_whole(fitted, parameters):
     with pytest.raises(DataError, match="whole numbers"):
-        early_exit(*fitted, **words)
+        early_exit(*fitted, **parameters)

@@ -34,18 +34,18 @@ def trees(data):
 
 def test_the_cost_model_is_that_of_the_clock(data, trees):
     timed = Timed(trees, 8)
-    found = latency(timed, data, clock=lambda: timed.now)
-    assert found.trees == 8
-    assert found.per_call == pytest.approx(20.0) and found.per_document_and_tree == pytest.approx(3.0)
+    result = latency(timed, data, clock=lambda: timed.now)
+    assert result.trees == 8
+    assert result.per_call == pytest.approx(20.0) and result.per_document_and_tree == pytest.approx(3.0)
     n = data.group
-    assert found.percentile(50) == pytest.approx(np.median(20e-3 + 3e-6 * 8 * n))
-    assert found.predicted(1000) == pytest.approx(20e-3 + 3e-6 * 8 * 1000)
-    assert found.within_budget and found.most_documents() == pytest.approx((50 - 20e-3) / 24e-6, rel=1e-3)
+    assert result.percentile(50) == pytest.approx(np.median(20e-3 + 3e-6 * 8 * n))
+    assert result.predicted(1000) == pytest.approx(20e-3 + 3e-6 * 8 * 1000)
+    assert result.within_budget and result.most_documents() == pytest.approx((50 - 20e-3) / 24e-6, rel=1e-3)
     noisy = Timed(trees, 8, noise=0.2)
-    found = latency(noisy, data, clock=lambda: noisy.now)
+    result = latency(noisy, data, clock=lambda: noisy.now)
     for documents in (5, 30, 60):  # within the noise
         exact = 20e-3 + 3e-6 * 8 * documents
-        assert exact <= found.predicted(documents) <= 1.2 * exact
+        assert exact <= result.predicted(documents) <= 1.2 * exact
 
 
 def test_the_text_has_no_powers_of_ten_and_no_trees_where_there_are_none():
@@ -59,8 +59,8 @@ def test_the_text_has_no_powers_of_ten_and_no_trees_where_there_are_none():
 def test_features_are_paid_once_per_document_if_they_are_used(data, trees):
     costs = 2.0 ** np.arange(6)
     used = np.unique(trees.scorer_.trees.feature)
-    found = latency(trees, data, feature_costs=costs, repeats=1)
-    assert found.per_document == costs[used].sum()
+    result = latency(trees, data, feature_costs=costs, repeats=1)
+    assert result.per_document == costs[used].sum()
     without = latency(trees, data, repeats=1)
     assert without.per_document == 0.0
     tight = latency(trees, data, feature_costs=costs * 1e6, budget_ms=1.0, repeats=1)
@@ -72,8 +72,8 @@ def test_features_are_paid_once_per_document_if_they_are_used(data, trees):
 def test_lists_of_one_length(data, trees):
     same = pk.datasets.make_ranking(n_queries=10, docs_per_query=7, n_features=6, random_state=0)
     timed = Timed(trees, 8)
-    found = latency(timed, same, clock=lambda: timed.now)
-    assert found.predicted(7) == pytest.approx(20e-3 + 3e-6 * 8 * 7)
+    result = latency(timed, same, clock=lambda: timed.now)
+    assert result.predicted(7) == pytest.approx(20e-3 + 3e-6 * 8 * 7)
 
 
 def test_what_is_wrong_is_named(data, trees):

@@ -119,8 +119,8 @@ def task():
 
 def saved(ranker, path, change):
     ranker.save(path)
-    found, metadata = _storage.read(path, mmap=False)
-    arrays = change(dict(found))
+    result, metadata = _storage.read(path, mmap=False)
+    arrays = change(dict(result))
     hashed = digest(metadata["ranker"], arrays)
     _storage.write(path, arrays, {**metadata, "digest": hashed})
 

@@ -43,9 +43,9 @@ def test_some_rows_keep_the_pairs_among_them(data):
 )
 def test_a_ranker_that_does_nothing_scores_as_the_relational_one_inside(data, ranker):
     alone = INNER.fit(data).predict(data)
-    found = ranker.fit(data).predict(data)
+    result = ranker.fit(data).predict(data)
     for a, b in zip(data.offsets[:-1], data.offsets[1:], strict=True):
-        np.testing.assert_array_equal(np.argsort(-found[a:b], kind="stable"), np.argsort(-alone[a:b], kind="stable"))
+        np.testing.assert_array_equal(np.argsort(-result[a:b], kind="stable"), np.argsort(-alone[a:b], kind="stable"))
 
 
 @pytest.mark.parametrize(

@@ -77,11 +77,11 @@ def test_neutral_setting(name, kind, parts):
         base = pk.RankSVM(C=1e-3, n_jobs=1)
     ranker = pk.rankers()[name](base=base, n_jobs=1, **NEUTRAL[name])
     expected = base.fit(train).predict(test)
-    found = ranker.fit(train).predict(test)
+    result = ranker.fit(train).predict(test)
     if name in SCALED:
-        np.testing.assert_allclose(found * (expected.std() / found.std()), expected, rtol=1e-9)
+        np.testing.assert_allclose(result * (expected.std() / result.std()), expected, rtol=1e-9)
     else:
-        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(result, expected)
 
 
 @pytest.mark.parametrize("name", ["MultiTask", "PooledTransfer", "FeatureTransfer"])

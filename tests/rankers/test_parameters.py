@@ -181,8 +181,8 @@ def test_values_that_ended_in_a_traceback(ranker, said):
     ],
 )
 def test_on_the_command_line(algorithm, assignment, said, tmp_path, monkeypatch, capsys):
-    words = ["train", algorithm, "no such file", "--out", str(tmp_path / "m"), "-p", assignment]
-    monkeypatch.setattr(sys, "argv", ["plackett", *words])
+    arguments = ["train", algorithm, "no such file", "--out", str(tmp_path / "m"), "-p", assignment]
+    monkeypatch.setattr(sys, "argv", ["plackett", *arguments])
     with pytest.raises(SystemExit) as ended:
         cli.run()
     said_there = " ".join(capsys.readouterr().err.replace("│", " ").split())

@@ -36,5 +36,5 @@ def test_published_map(ranker, dataset, published, data_dir, monkeypatch):
     monkeypatch.setenv("PLACKETT_DATA", str(data_dir))
     folds = {f"Fold{fold}": pk.datasets.load(dataset, fold=fold) for fold in range(1, 6)}
     preset = "letor3" if dataset == "ohsumed" else "letor4"
-    found = pk.cross_validate(folds, ranker, ["AP"], preset=preset, early_stopping=True)
-    assert found.mean["AP"] > published - 0.01
+    result = pk.cross_validate(folds, ranker, ["AP"], preset=preset, early_stopping=True)
+    assert result.mean["AP"] > published - 0.01

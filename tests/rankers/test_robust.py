@@ -58,13 +58,13 @@ def _switches(ranker, data, noise, relative):
 def test_switches_fall_with_the_penalty_and_quality_stays(pair, relative, penalties):
     train, valid = pair
     base = pk.ListNet(n_jobs=1, alpha=0.01)
-    found = [pk.robust_training(base, train, penalty=penalty, relative=relative) for penalty in penalties]
+    result = [pk.robust_training(base, train, penalty=penalty, relative=relative) for penalty in penalties]
     plain = pk.ListNet(n_jobs=1, alpha=0.01).fit(train)
-    np.testing.assert_array_equal(found[0].predict(valid), plain.predict(valid))
+    np.testing.assert_array_equal(result[0].predict(valid), plain.predict(valid))
     for data in pair if not relative else pair[:1]:
-        switches = [_switches(ranker, data, 0.1, relative) for ranker in found]
+        switches = [_switches(ranker, data, 0.1, relative) for ranker in result]
         assert switches == sorted(switches, reverse=True) and switches[-1] < switches[0]
-    assert all(ranker.score(valid) > plain.score(valid) - 0.03 for ranker in found)
+    assert all(ranker.score(valid) > plain.score(valid) - 0.03 for ranker in result)
 
 
 def test_noisy_copies(pair, tmp_path):
@@ -84,9 +84,9 @@ def test_noisy_copies(pair, tmp_path):
 
 def test_refusals(pair):
     train, _ = pair
-    for words in ({"penalty": -1}, {"noise": 0}, {"feature_noise": np.inf}, {"copies": 0}):
-        with pytest.raises(DataError, match=next(iter(words))):
-            pk.robust_training(pk.ListNet(), train, **words)
+    for parameters in ({"penalty": -1}, {"noise": 0}, {"feature_noise": np.inf}, {"copies": 0}):
+        with pytest.raises(DataError, match=next(iter(parameters))):
+            pk.robust_training(pk.ListNet(), train, **parameters)
     with pytest.raises(DataError, match="feature_noise"):
         pk.robust_training(pk.LambdaMART(n_estimators=2, n_jobs=1), train, penalty=1.0)
     with pytest.raises(DataError, match="ranker of plackett"):

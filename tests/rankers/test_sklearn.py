@@ -129,7 +129,7 @@ def test_search_without_routing_says_why_it_scores_nan(task):
 def test_set_score_request(task, routing):
     X, y, qid = task
     ranker = pk.rankers.ListNet().set_fit_request(qid="query")
-    found = cross_val_score(
+    result = cross_val_score(
         ranker,
         X,
         y,
@@ -138,7 +138,7 @@ def test_set_score_request(task, routing):
         scoring=scorer("AP").set_score_request(qid="query"),
     )
     plain = cross_val_score(pk.rankers.ListNet(), X, y, params={"qid": qid}, cv=pk.QueryKFold(3), scoring=scorer("AP"))
-    np.testing.assert_array_equal(found, plain)
+    np.testing.assert_array_equal(result, plain)
     with pytest.raises(TypeError, match="sample_weight"):
         scorer("AP").set_score_request(sample_weight=True)
 
@@ -189,10 +189,10 @@ def test_weights_are_routed(task, routing):
     X, y, qid = task
     weight = np.random.default_rng(0).uniform(0.1, 2, y.size)
     pipeline = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), pk.rankers.LinearRegression())
-    found = pipeline.fit(X, y, qid=qid, sample_weight=weight).predict(X, qid=qid)
+    result = pipeline.fit(X, y, qid=qid, sample_weight=weight).predict(X, qid=qid)
     scaled = StandardScaler().fit_transform(X)
     expected = pk.rankers.LinearRegression().fit(scaled, y, qid=qid, sample_weight=weight).predict(scaled)
-    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(result, expected)
 
 
 # ------------------------------------------------------------------------------------------------- a column of ids
@@ -204,8 +204,8 @@ def test_column(task, library):
     frame, y = frame_of(task), task[1]
     frame = frame if library is pd.DataFrame else pl.from_pandas(frame)
     pipeline = make_pipeline(pk.QueryNormalizer(), pk.rankers.ListNet())
-    found = cross_val_score(pipeline, frame, y, cv=pk.QueryKFold(3), scoring=scorer("nDCG@10"))
-    np.testing.assert_allclose(found, by_hand(task, pk.rankers.ListNet))
+    result = cross_val_score(pipeline, frame, y, cv=pk.QueryKFold(3), scoring=scorer("nDCG@10"))
+    np.testing.assert_allclose(result, by_hand(task, pk.rankers.ListNet))
     search = GridSearchCV(pipeline, {"listnet__alpha": [1e-4, 1.0]}, cv=pk.QueryKFold(3)).fit(frame, y)
     assert search.best_score_ > 0.95
     np.testing.assert_array_equal(search.predict(frame), search.best_estimator_.predict(frame))

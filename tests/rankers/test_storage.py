@@ -15,7 +15,7 @@ from plackett._files import storage as _storage
 from plackett._load import load
 from plackett.measures.language import parse
 from plackett.models.trees.model import Trees
-from plackett.rankers import storage
+from plackett.rankers import packing, storage
 from plackett.rankers.display import card_rows
 from plackett.rankers.gradient_ranker import GradientRanker
 from plackett.scorers.model import digest
@@ -53,11 +53,11 @@ def test_auto_is_in_the_card(tmp_path):
 
 def rewritten(path, change, arrays=None):
     """The file with another description, and a digest that fits: what an attacker would write."""
-    found, metadata = _storage.read(path, mmap=False)
+    result, metadata = _storage.read(path, mmap=False)
     header = json.loads(metadata["ranker"])
     text = json.dumps(change(header))
-    found = found if arrays is None else arrays(found)
-    _storage.write(path, found, {**metadata, "ranker": text, "digest": digest(text, found)})
+    result = result if arrays is None else arrays(result)
+    _storage.write(path, result, {**metadata, "ranker": text, "digest": digest(text, result)})
 
 
 def test_parameters_survive(tmp_path):
@@ -98,7 +98,9 @@ def test_names_and_distributions_that_do_not_fit(tmp_path):
     for change in (lambda table: table[:0], lambda table: table[:-1], lambda table: table[:, 1:], np.ravel):
         path.write_bytes(sound)
         rewritten(
-            path, dict, lambda found, change=change: found | {"learned/reference_": change(found["learned/reference_"])}
+            path,
+            dict,
+            lambda result, change=change: result | {"learned/reference_": change(result["learned/reference_"])},
         )
         with pytest.raises(pk.DataError, match=r"m\.plackett: array 'reference_' of shape .* is not a distribution"):
             storage.load(path)
@@ -160,16 +162,16 @@ def test_damaged_files(trees, tmp_path):
     trees.save(path)
     whole = path.read_bytes()
     rng = np.random.default_rng(0)
-    for place in rng.integers(0, len(whole), 150):
+    for position in rng.integers(0, len(whole), 150):
         damaged = bytearray(whole)
-        damaged[place] ^= 1 << int(rng.integers(8))
+        damaged[position] ^= 1 << int(rng.integers(8))
         path.write_bytes(damaged)
         try:
-            found = load(path)
+            result = load(path)
         except ValueError as error:
             assert "m.plackett" in str(error)  # noqa: PT017 - most changes are refused, all by name
         else:  # spaces that pad the header, or words about the format
-            assert found.scorer_.text == write_text(parse_trees(trees.scorer_.text))
+            assert result.scorer_.text == write_text(parse_trees(trees.scorer_.text))
     for size in (0, 7, 100, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:size])
         with pytest.raises(ValueError, match="plackett"):
@@ -218,8 +220,8 @@ def test_description_that_is_no_object(trees, tmp_path):
     path = tmp_path / "m.plackett"
     trees.save(path)
     for text in ("[]", "[" * 100_000, "{", "null"):
-        found, metadata = _storage.read(path, mmap=False)
-        _storage.write(path, found, {**metadata, "ranker": text, "digest": digest(text, found)})
+        result, metadata = _storage.read(path, mmap=False)
+        _storage.write(path, result, {**metadata, "ranker": text, "digest": digest(text, result)})
         with pytest.raises(ValueError, match="damaged"):
             load(path)
 
@@ -314,7 +316,7 @@ def test_learned_attributes_of_a_file_replace_nothing(tmp_path):
     ranker = pk.rankers.ListNet(n_jobs=1).fit(X, y, qid=qid)
     ranker.harmless_ = 1.5
     vars(ranker)["_hidden_"] = 2
-    numbers, tables = storage._learned(ranker)
+    numbers, tables = packing.learned_attributes(ranker)
     assert numbers["harmless_"] == 1.5 and "_hidden_" not in numbers and "scorer_" not in numbers
     assert set(tables) == {"reference_"}
     ranker.save(tmp_path / "model")

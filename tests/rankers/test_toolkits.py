@@ -57,18 +57,18 @@ def test_ranklib_protocol(tmp_path):
         "minmax": (x - x.min()) / (x.max() - x.min()),
     }
     for method, expected in by_hand.items():
-        found = pk.QueryNormalizer(method).fit_transform(data)
-        np.testing.assert_allclose(found.X[:10, 0], expected, rtol=1e-4, atol=1e-6)
+        actual = pk.QueryNormalizer(method).fit_transform(data)
+        np.testing.assert_allclose(actual.X[:10, 0], expected, rtol=1e-4, atol=1e-6)
     pipeline = make_pipeline(pk.QueryNormalizer("zscore"), pk.ListNet())
     assert pipeline.fit(data).predict(data).shape == (500,)
     train, test = pk.split_queries(data, (0.8, 0.2), random_state=0)
     assert (train.n_queries, test.n_queries) == (40, 10)
-    found = pk.cross_validate(data, pk.ListNet(), ["nDCG@10"], folds=5, keep_rankers=True)
-    assert len(found.rankers) == 5 and found.per_query.height == 50
-    found.rankers[0].save(tmp_path / "fold1.plackett")
-    result = pk.evaluate(test, found.rankers[0].predict(test), ["nDCG@10"])
+    actual = pk.cross_validate(data, pk.ListNet(), ["nDCG@10"], folds=5, keep_rankers=True)
+    assert len(actual.rankers) == 5 and actual.per_query.height == 50
+    actual.rankers[0].save(tmp_path / "fold1.plackett")
+    result = pk.evaluate(test, actual.rankers[0].predict(test), ["nDCG@10"])
     assert result.per_query.height == 10
-    scores = {"a": found.rankers[0].predict(data), "b": data.X[:, 2].astype(float)}
+    scores = {"a": actual.rankers[0].predict(data), "b": data.X[:, 2].astype(float)}
     compared = pk.compare(data, scores, ["nDCG@10"], test="fisher")
     assert compared.test == "fisher" and compared.pairs["p"][0] < 0.01
 
@@ -93,8 +93,8 @@ def test_pyltr_lambdamart():
     assert watched.scorer_.booster.num_trees() == np.argmax(watched.history_) + 1
     more = pk.LambdaMART(warm_start=True, **TREES).fit(task()).fit(task())
     assert more.scorer_.booster.num_trees() == 24
-    found = pk.evaluate(task(1), half.predict(task(1)), ["nDCG", "AP", "ERR(max_label=3)", "AUC"]).mean
-    assert all(0.5 < value <= 1 for name, value in found.items() if "ERR" not in name)
+    result = pk.evaluate(task(1), half.predict(task(1)), ["nDCG", "AP", "ERR(max_label=3)", "AUC"]).mean
+    assert all(0.5 < value <= 1 for name, value in result.items() if "ERR" not in name)
     assert pk.kendall_tau([1, 2, 3], [1, 2, 3]) == pytest.approx(1.0)
 
 
@@ -150,8 +150,8 @@ def test_xgboost_objectives_and_settings():
     assert (np.diff(rising.predict(line)) >= 0).all()
     weighted = pk.LambdaMART(**TREES).fit(task().X, task().y, qid=task().qid, query_weight=np.arange(50.0))
     assert weighted.score(task(1)) > CHANCE + 0.1
-    found = pk.explain(rising, task(1), 3)
-    np.testing.assert_allclose(found.contributions.sum(axis=1) + found.base, found.scores, atol=1e-6)
+    result = pk.explain(rising, task(1), 3)
+    np.testing.assert_allclose(result.contributions.sum(axis=1) + result.base, result.scores, atol=1e-6)
 
 
 @pytest.mark.parametrize(("objective", "measure"), [("rank:ndcg", "nDCG"), ("rank:map", "AP(rel=2)")])

@@ -41,36 +41,36 @@ def test_from_a_fresh_model_to_the_old_one(parts, old):
 
 @pytest.mark.parametrize("limit", [0.0, 0.3, 3.0])
 def test_the_limit_holds_and_is_used(parts, old, limit):
-    found = pk.update_ranker(old, parts[1], max_churn=limit, k=3)
-    assert found.churn.mean["replaced"] <= limit
-    assert found.frame["replaced"].to_list()[:-1] == [v for v in found.frame["replaced"].to_list()[:-1] if v > limit]
+    result = pk.update_ranker(old, parts[1], max_churn=limit, k=3)
+    assert result.churn.mean["replaced"] <= limit
+    assert result.frame["replaced"].to_list()[:-1] == [v for v in result.frame["replaced"].to_list()[:-1] if v > limit]
     if limit == 3.0:  # anything goes: training afresh
-        assert found.frame["rho"].to_list() == [0.0]
+        assert result.frame["rho"].to_list() == [0.0]
         np.testing.assert_array_equal(
-            found.ranker.predict(parts[1]), old.__class__(alpha=0.01).fit(parts[1]).predict(parts[1])
+            result.ranker.predict(parts[1]), old.__class__(alpha=0.01).fit(parts[1]).predict(parts[1])
         )
 
 
 @pytest.mark.parametrize("ranker", [pk.ListNet(), pk.LinearRegression(), pk.RankSVM()])
 def test_rankers_as_they_come(parts, ranker):
-    found = pk.update_ranker(ranker.fit(parts[0]), parts[1], max_churn=0.1, k=3)
-    assert found.churn.mean["replaced"] <= 0.1
-    assert found.frame.height > 1  # training afresh changes more
+    result = pk.update_ranker(ranker.fit(parts[0]), parts[1], max_churn=0.1, k=3)
+    assert result.churn.mean["replaced"] <= 0.1
+    assert result.frame.height > 1  # training afresh changes more
 
 
 def test_any_ranker_by_blending(parts, tmp_path):
     old = pk.MART(n_estimators=5, n_jobs=1).fit(parts[0])
     before = old.predict(parts[1])
-    found = pk.update_ranker(old, parts[1], max_churn=0.5, k=3, monitor=parts[0].replace(y=None))
-    assert found.churn.mean["replaced"] <= 0.5
+    result = pk.update_ranker(old, parts[1], max_churn=0.5, k=3, monitor=parts[0].replace(y=None))
+    assert result.churn.mean["replaced"] <= 0.5
     np.testing.assert_array_equal(old.predict(parts[1]), before)  # the old ranker is as it was
-    found.ranker.save(tmp_path / "new.plackett")
-    np.testing.assert_allclose(pk.load(tmp_path / "new.plackett").predict(parts[1]), found.ranker.predict(parts[1]))
+    result.ranker.save(tmp_path / "new.plackett")
+    np.testing.assert_allclose(pk.load(tmp_path / "new.plackett").predict(parts[1]), result.ranker.predict(parts[1]))
 
 
-@pytest.mark.parametrize(("words", "message"), [({"max_churn": -1}, "max_churn"), ({"k": 0}, "k=0")])
-def test_wrong_parameters(parts, old, words, message):
+@pytest.mark.parametrize(("parameters", "message"), [({"max_churn": -1}, "max_churn"), ({"k": 0}, "k=0")])
+def test_wrong_parameters(parts, old, parameters, message):
     with pytest.raises(DataError, match=message):
-        pk.update_ranker(old, parts[1], **words)
+        pk.update_ranker(old, parts[1], **parameters)
     with pytest.raises(DataError, match="cannot be updated"):
         pk.update_ranker("ListNet", parts[1])

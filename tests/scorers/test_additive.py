@@ -39,8 +39,8 @@ def test_it_is_the_sum_of_its_terms(steps, lines, sparse):
     for line in lines:
         terms.line(*line)
     scorer = AdditiveScorer.from_arrays(terms.scorer(4).to_arrays())
-    found = scorer.predict(csr_matrix(X) if sparse else X, np.array([0, 30]))
-    np.testing.assert_allclose(found, naive(X, steps, lines), atol=1e-5)
+    result = scorer.predict(csr_matrix(X) if sparse else X, np.array([0, 30]))
+    np.testing.assert_allclose(result, naive(X, steps, lines), atol=1e-5)
 
 
 def test_many_edges_are_searched_by_halving():

@@ -24,9 +24,9 @@ def scored(seed=0, n=4000):
 def test_probabilities_come_near_the_truth(method):
     scores, labels, _ = scored()
     fresh, _, truth = scored(seed=1)
-    found = calibrate(scores, labels, method).probability(fresh)
-    assert np.abs(found - truth).mean() < 0.03
-    assert (np.diff(found[np.argsort(fresh)]) >= 0).all()
+    result = calibrate(scores, labels, method).probability(fresh)
+    assert np.abs(result - truth).mean() < 0.03
+    assert (np.diff(result[np.argsort(fresh)]) >= 0).all()
 
 
 def test_logistic_is_the_maximum_of_platts_likelihood():
@@ -39,23 +39,23 @@ def test_logistic_is_the_maximum_of_platts_likelihood():
         return (np.logaddexp(0, t) - target * t).sum()
 
     best = minimize(loss, [0.05, 0.0], method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12, "maxiter": 4000})
-    found = calibrate(scores, labels, "logistic")
-    np.testing.assert_allclose([found.slope, found.intercept], best.x, rtol=1e-3)
+    result = calibrate(scores, labels, "logistic")
+    np.testing.assert_allclose([result.slope, result.intercept], best.x, rtol=1e-3)
 
 
 def test_isotonic_is_the_isotonic_regression():
     scores, labels, _ = scored(n=300)
     weight = np.random.default_rng(3).uniform(0.5, 2.0, 300)
     expected = IsotonicRegression().fit(scores, labels, weight).predict(scores)
-    found = calibrate(scores, labels, "isotonic", sample_weight=weight)
-    np.testing.assert_allclose(found.probability(scores), expected, atol=1e-12)
+    result = calibrate(scores, labels, "isotonic", sample_weight=weight)
+    np.testing.assert_allclose(result.probability(scores), expected, atol=1e-12)
 
 
 def test_unjudged_documents_do_not_count():
     scores, labels, _ = scored(n=300)
     padded = np.concatenate([labels, np.full(50, -1.0)])
-    found = calibrate(np.concatenate([scores, np.full(50, 1e3)]), padded, "logistic")
-    assert found == calibrate(scores, labels, "logistic")
+    result = calibrate(np.concatenate([scores, np.full(50, 1e3)]), padded, "logistic")
+    assert result == calibrate(scores, labels, "logistic")
 
 
 @pytest.mark.parametrize("method", ["isotonic", "logistic"])
@@ -106,15 +106,15 @@ def test_the_size_of_weights_and_documents_of_weight_zero_do_not_matter(method):
     plain = calibrate(scores, labels, method).probability(grid)
     weight = np.concatenate([np.full(300, 1e-12), np.zeros(50)])
     odd = np.concatenate([scores, np.full(50, np.nan)])
-    found = calibrate(odd, np.concatenate([labels, np.ones(50)]), method, sample_weight=weight)
-    np.testing.assert_allclose(found.probability(grid), plain, atol=1e-6)
+    result = calibrate(odd, np.concatenate([labels, np.ones(50)]), method, sample_weight=weight)
+    np.testing.assert_allclose(result.probability(grid), plain, atol=1e-6)
 
 
 @pytest.mark.parametrize("method", ["isotonic", "logistic"])
 def test_scores_that_are_all_equal_say_how_many_are_relevant(method):
     labels = np.repeat([1.0, 0.0], [100, 300])
-    found = calibrate(np.full(400, 2.0), labels, method).probability(np.array([-5.0, 2.0, 9.0]))
-    np.testing.assert_allclose(found, 0.25, atol=5e-3)
+    result = calibrate(np.full(400, 2.0), labels, method).probability(np.array([-5.0, 2.0, 9.0]))
+    np.testing.assert_allclose(result, 0.25, atol=5e-3)
 
 
 @pytest.mark.parametrize("method", ["isotonic", "logistic"])

@@ -22,12 +22,12 @@ def test_scores_against_plain_products():
 
     hidden = sigmoid(X.astype(float) @ scorer.weights[0] + scorer.biases[0])
     expected = sigmoid(hidden @ scorer.weights[1] + 1.0)[:, 0]
-    found = scorer.predict(X, np.array([0, 50]))
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    result = scorer.predict(X, np.array([0, 50]))
+    np.testing.assert_allclose(result, expected, rtol=1e-12)
     np.testing.assert_allclose(scorer.predict(csr_matrix(X), np.array([0, 50])), expected, rtol=1e-12)
-    np.testing.assert_array_equal(scorer.predict(X[7:8], np.array([0, 1])), found[7:8])
+    np.testing.assert_array_equal(scorer.predict(X[7:8], np.array([0, 1])), result[7:8])
     again = SigmoidLayersScorer.from_arrays(scorer.to_arrays())
-    np.testing.assert_array_equal(again.predict(X, np.array([0, 50])), found)
+    np.testing.assert_array_equal(again.predict(X, np.array([0, 50])), result)
 
 
 @pytest.mark.parametrize(

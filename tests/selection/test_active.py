@@ -58,13 +58,13 @@ def test_gradient_by_finite_differences(kind):
     rng = np.random.default_rng(0)
     x, known, w = rng.normal(size=(4, 3)), rng.normal(size=(9, 3)), rng.normal(size=3)
     yk, grades = rng.integers(0, 3, 9).astype(float), np.array([0.0, 1.0, 2.0])
-    found = change_norms(x, x @ w, known, known @ w, yk, grades, kind)
+    result = change_norms(x, x @ w, known, known @ w, yk, grades, kind)
     for i, g in itertools.product(range(4), range(3)):
         slope = [
             (_loss(w + d, x[i], known, yk, g, kind) - _loss(w - d, x[i], known, yk, g, kind)) / 2e-6
             for d in np.eye(3) * 1e-6
         ]
-        assert found[i, g] == pytest.approx(np.linalg.norm(slope), abs=1e-5)
+        assert result[i, g] == pytest.approx(np.linalg.norm(slope), abs=1e-5)
 
 
 def test_far_outside_the_margin_nothing_changes():
@@ -193,9 +193,9 @@ def test_change_of_queries_by_finite_differences(kind, per_document):
             slope = [(loss(w + d, i, g) - loss(w - d, i, g)) / 2e-6 for d in np.eye(2) * 1e-6]
             total += chance[i, g] * np.linalg.norm(slope)
         scores.append(total / (rows.size if per_document else 1))
-    found = queries_by_change(data, f, 3, loss=kind, per_document=per_document)
-    assert found.tolist() == (1 + np.argsort(-np.array(scores))).tolist()
-    assert queries_by_change(data, f, 1, loss=kind, per_document=per_document).tolist() == found[:1].tolist()
+    result = queries_by_change(data, f, 3, loss=kind, per_document=per_document)
+    assert result.tolist() == (1 + np.argsort(-np.array(scores))).tolist()
+    assert queries_by_change(data, f, 1, loss=kind, per_document=per_document).tolist() == result[:1].tolist()
     with pytest.raises(DataError, match="only 3 queries without judgements"):
         queries_by_change(data, f, 4)
 

@@ -29,13 +29,13 @@ def test_both_samples_cost_the_same(share):
 def test_allocations():
     rng = np.random.default_rng(0)
     for budget, queries, floor, most in zip(*(rng.integers(1, high, 300) for high in (900, 60, 20, 40)), strict=True):
-        found = allocate(int(budget), int(queries), min_docs=int(floor), max_docs=int(most))
-        assert found.queries * found.documents + found.left == budget and found.left >= 0
-        assert 1 <= found.queries <= queries and 1 <= found.documents <= most
-        if found.queries > 1:
-            assert found.documents >= min(floor, most)
-        if found.queries < queries:  # one more query would go below the floor
-            assert budget // (found.queries + 1) < min(floor, most)
+        result = allocate(int(budget), int(queries), min_docs=int(floor), max_docs=int(most))
+        assert result.queries * result.documents + result.left == budget and result.left >= 0
+        assert 1 <= result.queries <= queries and 1 <= result.documents <= most
+        if result.queries > 1:
+            assert result.documents >= min(floor, most)
+        if result.queries < queries:  # one more query would go below the floor
+            assert budget // (result.queries + 1) < min(floor, most)
 
 
 def test_refusals():
@@ -45,11 +45,11 @@ def test_refusals():
             deep_sample(data, bad)
         with pytest.raises(DataError, match="share"):
             shallow_sample(data, bad)
-    for words in (
+    for parameters in (
         {"budget": 0, "n_queries": 3},
         {"budget": 3, "n_queries": 0},
         {"budget": 2.5, "n_queries": 3},
         {"budget": 3, "n_queries": 3, "min_docs": 0},
     ):
         with pytest.raises(DataError, match="whole number"):
-            allocate(**words)
+            allocate(**parameters)

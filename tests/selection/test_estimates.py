@@ -14,30 +14,30 @@ TRUTH = {q: {f"d{i:02}": int(i in (0, 2, 3, 7, 11)) for i in range(16)} for q in
 
 
 def _judge(frame):
-    found: dict[str, dict[str, int]] = {}
+    result: dict[str, dict[str, int]] = {}
     for qid, docid in frame.select("qid", "docid").rows():
-        found.setdefault(qid, {})[docid] = TRUTH[qid][docid]
-    return found
+        result.setdefault(qid, {})[docid] = TRUTH[qid][docid]
+    return result
 
 
 @pytest.mark.parametrize("pool", [UniformPool(), APPriorPool()])
 def test_everything_judged_is_average_precision(pool):
     sample = pool.select([RUN], budget=32)
-    found = evaluate_sample(TRUTH, RUN, sample, ["statAP", "xinfAP"])
+    result = evaluate_sample(TRUTH, RUN, sample, ["statAP", "xinfAP"])
     exact = pk.evaluate_run(TRUTH, RUN, ["AP"]).values["AP"]
-    np.testing.assert_allclose(found.values["statAP"], exact)
-    np.testing.assert_allclose(found.values["xinfAP"], exact, atol=1e-3)
+    np.testing.assert_allclose(result.values["statAP"], exact)
+    np.testing.assert_allclose(result.values["xinfAP"], exact, atol=1e-3)
 
 
 @pytest.mark.parametrize("pool", [UniformPool(), APPriorPool()])
 def test_mean_over_samples(pool):
     exact = pk.evaluate_run(TRUTH, RUN, ["AP"]).mean["AP"]
     candidates = Candidates.from_runs([RUN])
-    found = []
+    result = []
     for seed in range(40):
         sample = pool.select(candidates, budget=16, random_state=seed)
-        found.append(evaluate_sample(_judge(sample.frame), RUN, sample, ["statAP"]).mean["statAP"])
-    assert abs(np.mean(found) - exact) < 4 * np.std(found) / np.sqrt(40) + 0.03
+        result.append(evaluate_sample(_judge(sample.frame), RUN, sample, ["statAP"]).mean["statAP"])
+    assert abs(np.mean(result) - exact) < 4 * np.std(result) / np.sqrt(40) + 0.03
 
 
 def test_a_sample_without_probabilities():

@@ -127,9 +127,9 @@ def test_tables(tmp_path):
     long = pl.DataFrame(
         {"query": list("aabb"), "docid": list("xxyy"), "rater": ["r1", "r2"] * 2, "rating": [1, 2, 0, 0]}
     )
-    found = JudgeRatings.of(long)
-    assert found.judges == ("r1", "r2")
-    assert found.labels.tolist() == [[1, 2], [0, 0]]
+    result = JudgeRatings.of(long)
+    assert result.judges == ("r1", "r2")
+    assert result.labels.tolist() == [[1, 2], [0, 0]]
     wide = pl.DataFrame({"query": ["a", "b"], "judge_1": ["1", ""], "judge_2": ["2", "0"]})
     wide.write_csv(tmp_path / "x.csv")
     np.testing.assert_array_equal(JudgeRatings.of(tmp_path / "x.csv").labels, [[1, 2], [N, 0]])
@@ -179,25 +179,25 @@ def test_any_file_is_read_or_refused(tmp_path):
             content = content[:a] + pieces[rng.integers(len(pieces))] + content[b:]
         path.write_bytes(content)
         try:
-            found = JudgeRatings.of(path)
+            result = JudgeRatings.of(path)
         except DataError as error:
             named += str(path) in str(error)
             refused += 1
             continue
         fine += 1
-        assert found.labels.shape[1] == len(found.judges) >= 2 and not np.isinf(found.labels).any()
+        assert result.labels.shape[1] == len(result.judges) >= 2 and not np.isinf(result.labels).any()
         for rule in RULES:
-            aggregate_labels(JudgeRatings(found.labels[~np.isnan(found.labels).all(axis=1)], found.judges), rule)
+            aggregate_labels(JudgeRatings(result.labels[~np.isnan(result.labels).all(axis=1)], result.judges), rule)
     assert fine > 20 and refused > 20 and named == refused
 
 
 def test_a_judge_called_like_a_column(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("query,document,judge,label\nq1,a,query,1\nq1,a,label,0\nq1,b,query,2\n")
-    found = JudgeRatings.of(path)
-    assert found.judges == ("label", "query")
-    np.testing.assert_array_equal(found.labels, [[0, 1], [np.nan, 2]])
-    assert found.items.rows() == [("q1", "a"), ("q1", "b")]
+    result = JudgeRatings.of(path)
+    assert result.judges == ("label", "query")
+    np.testing.assert_array_equal(result.labels, [[0, 1], [np.nan, 2]])
+    assert result.items.rows() == [("q1", "a"), ("q1", "b")]
 
 
 def test_bad_labels_by_the_row_of_the_file(tmp_path):

@@ -59,9 +59,9 @@ def test_all_that_there_is(name):
         find_pool(name).select(runs, budget=total + 1)
 
 
-@pytest.mark.parametrize(("budget", "words"), [(0, "1 or more"), (-3, "1 or more"), (2.5, "whole number")])
-def test_impossible_budgets(budget, words):
-    with pytest.raises(DataError, match=words):
+@pytest.mark.parametrize(("budget", "message"), [(0, "1 or more"), (-3, "1 or more"), (2.5, "whole number")])
+def test_impossible_budgets(budget, message):
+    with pytest.raises(DataError, match=message):
         DepthPool().select(RUNS, budget=budget)
 
 
@@ -75,15 +75,15 @@ def test_no_runs():
 @pytest.mark.parametrize("depth", [1, 2, 4])
 def test_depth_is_the_union_of_the_tops(depth):
     expected = pk.pool(RUNS, depth=depth)
-    found = DepthPool().select(RUNS, budget=expected.height).frame
-    assert set(found.select("qid", "docid").rows()) == set(expected.select("qid", "docid").rows())
+    result = DepthPool().select(RUNS, budget=expected.height).frame
+    assert set(result.select("qid", "docid").rows()) == set(expected.select("qid", "docid").rows())
 
 
 def test_uniform_sample():
-    found = Candidates.from_runs([{"q": {f"d{i}": -i for i in range(8)}}])
+    result = Candidates.from_runs([{"q": {f"d{i}": -i for i in range(8)}}])
     counts = np.zeros(8)
     for seed in range(2000):
-        choice = UniformPool()._choose(found, 3, np.random.default_rng(seed))
+        choice = UniformPool().choose(result, 3, np.random.default_rng(seed))
         counts[choice.rows] += 1
     assert choice.inclusion.tolist() == [3 / 8] * 8
     assert ((counts - 750) ** 2 / 750).sum() < 24.3  # the 0.1% point of chi-squared with 7 degrees
@@ -116,10 +116,10 @@ def test_strata(n):
 
 
 def test_inclusion_frequencies_are_those_declared():
-    found = Candidates.from_runs([{"q": {f"d{i:02}": -i for i in range(15)}}])
+    result = Candidates.from_runs([{"q": {f"d{i:02}": -i for i in range(15)}}])
     counts = np.zeros(15)
     for seed in range(1500):
-        choice = APPriorPool()._choose(found, 6, np.random.default_rng(seed))
+        choice = APPriorPool().choose(result, 6, np.random.default_rng(seed))
         counts[choice.rows] += 1
     declared = choice.inclusion
     error = np.sqrt(declared * (1 - declared) / 1500)
@@ -156,17 +156,17 @@ def _c(ranks, i, j):
 
 
 def test_mtc_weights_by_their_definition():
-    found = Candidates.from_runs(RUNS, SO_FAR)
-    relevant = found.labels >= 1
-    expected = np.zeros((2, found.n_rows))
+    result = Candidates.from_runs(RUNS, SO_FAR)
+    relevant = result.labels >= 1
+    expected = np.zeros((2, result.n_rows))
     for a, b in itertools.combinations(range(3), 2):
-        ranks = found.rank[[a, b]].astype(float)
-        for i in range(found.n_rows):
-            same = (found.query_of_row == found.query_of_row[i]) & (np.arange(found.n_rows) != i)
-            for case, members in enumerate((relevant, relevant | found.open)):
+        ranks = result.rank[[a, b]].astype(float)
+        for i in range(result.n_rows):
+            same = (result.query_of_row == result.query_of_row[i]) & (np.arange(result.n_rows) != i)
+            for case, members in enumerate((relevant, relevant | result.open)):
                 total = sum(_c(ranks, i, j) for j in np.flatnonzero(same & members))
                 expected[case, i] += abs(_c(ranks, i, i) + total)
-    np.testing.assert_allclose(MTCPool().weights(found), expected, atol=1e-12)
+    np.testing.assert_allclose(MTCPool().weights(result), expected, atol=1e-12)
 
 
 def test_mtc_bounds():
@@ -185,8 +185,8 @@ def test_mtc_bounds():
 
 
 def test_equal_runs_cannot_be_told_apart():
-    found = Candidates.from_runs([RUNS[0], RUNS[0]])
-    assert np.all(np.abs(MTCPool().weights(found)) < 1e-12)
+    result = Candidates.from_runs([RUNS[0], RUNS[0]])
+    assert np.all(np.abs(MTCPool().weights(result)) < 1e-12)
 
 
 def test_files(tmp_path):

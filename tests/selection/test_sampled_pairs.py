@@ -32,34 +32,34 @@ def test_the_gradient_is_unbiased_and_its_error_falls(case):
     exact = Logistic().gradient(scores, data)[0]
     errors = []
     for n in (50, 800):
-        found = np.array([Logistic().gradient(scores, sample_pairs(data, n, random_state=s))[0] for s in range(120)])
-        error = found.std(axis=0, ddof=1) / np.sqrt(len(found))
-        away = np.abs(found.mean(axis=0) - exact)
+        result = np.array([Logistic().gradient(scores, sample_pairs(data, n, random_state=s))[0] for s in range(120)])
+        error = result.std(axis=0, ddof=1) / np.sqrt(len(result))
+        away = np.abs(result.mean(axis=0) - exact)
         assert (away <= 4.5 * error + 1e-12).all()
-        errors.append(np.linalg.norm(found - exact, axis=1).mean())
+        errors.append(np.linalg.norm(result - exact, axis=1).mean())
     assert errors[1] < errors[0] / 2.5  # 1 / 4 is expected of 16 times as many
 
 
 def test_training_comes_near_the_exact_result():
     train, test = (pk.datasets.make_ranking(40, 20, 6, random_state=seed) for seed in (0, 1))
-    words = {"loss": "Logistic", "model": "linear", "n_jobs": 1}
-    exact = pk.GradientRanker(**words).fit(train)
+    parameters = {"loss": "Logistic", "model": "linear", "n_jobs": 1}
+    exact = pk.GradientRanker(**parameters).fit(train)
     angles = []
     for n in (30, 3000):
-        weights = pk.GradientRanker(**words).fit(sample_pairs(train, n)).scorer_.weights[:, 0]
+        weights = pk.GradientRanker(**parameters).fit(sample_pairs(train, n)).scorer_.weights[:, 0]
         other = exact.scorer_.weights[:, 0]
         angles.append(weights @ other / np.linalg.norm(weights) / np.linalg.norm(other))
     assert angles[1] > max(angles[0], 0.97)
-    assert pk.GradientRanker(**words).fit(sample_pairs(train, 3000)).score(test) > exact.score(test) - 0.02
+    assert pk.GradientRanker(**parameters).fit(sample_pairs(train, 3000)).score(test) > exact.score(test) - 0.02
 
 
 def test_preferences_are_sampled_with_their_margins(case):
     data, _ = case
     pairs = pk.Preferences.from_pairs([(0, 1), (2, 3), (1, 0)], margin=[1.0, 0.5, 2.0], weight=[1.0, 3.0, 0.0])
     some = pk.RankingDataset.from_arrays(data.X[:4], None, [1, 1, 1, 1], preferences=pairs)
-    found = sample_pairs(some, 500).preferences
-    assert found.to_pairs().tolist() == [[0, 1], [2, 3]] and found.margin.tolist() == [1.0, 0.5]
-    assert found.weight.sum() == pytest.approx(4.0) and found.weight[1] == pytest.approx(3.0, abs=0.4)
+    result = sample_pairs(some, 500).preferences
+    assert result.to_pairs().tolist() == [[0, 1], [2, 3]] and result.margin.tolist() == [1.0, 0.5]
+    assert result.weight.sum() == pytest.approx(4.0) and result.weight[1] == pytest.approx(3.0, abs=0.4)
 
 
 def test_seeds_and_refusals(case):

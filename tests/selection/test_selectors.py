@@ -46,8 +46,8 @@ def _pool(name, data, scores, budget, seed):
     candidates = Candidates.from_dataset(data, scores)
     if name == "mtc":  # it compares runs
         candidates = replace(candidates, rank=np.repeat(candidates.rank, 2, axis=0))
-    found = find_pool(name).select(candidates, budget=budget, random_state=seed)
-    return [tuple(row) for row in found.frame.select("qid", "docid").rows()]
+    result = find_pool(name).select(candidates, budget=budget, random_state=seed)
+    return [tuple(row) for row in result.frame.select("qid", "docid").rows()]
 
 
 def _documents(choose, data, scores, budget, seed):
@@ -97,11 +97,11 @@ def test_budgets_are_exact_and_choices_repeatable(name, kind):
     scores = data.X[:, 0].astype(float)
     most = available(data)
     for budget in (1, 2, most):
-        found = select(data, scores, budget, 7)
-        assert len(found) == len(set(found)) == budget
-        assert found == select(data, scores, budget, 7)
+        result = select(data, scores, budget, 7)
+        assert len(result) == len(set(result)) == budget
+        assert result == select(data, scores, budget, 7)
     known = {(q, d) for q, d, y in zip(data.qid.tolist(), data.docids.tolist(), data.labels, strict=True) if y >= 0}
-    assert not known & set(found if isinstance(found[0], tuple) else ())
+    assert not known & set(result if isinstance(result[0], tuple) else ())
 
 
 @pytest.mark.parametrize("name", SELECTORS)

@@ -14,27 +14,29 @@ RUNS = [{q: {f"d{i}": -((i * k) % 7) for i in range(7)} for q in "ab"} for k in 
 
 def test_a_missing_top_document_is_noticed():
     judged = {q: {f"d{i}": i % 2 for i in range(1, 7)} for q in "ab"}
-    found = caution(Candidates.from_runs(RUNS, judged), top=2)
-    assert found.warnings[0].startswith("2 documents that every run ranks among its first 2 are not judged, such as d0")
+    result = caution(Candidates.from_runs(RUNS, judged), top=2)
+    assert result.warnings[0].startswith(
+        "2 documents that every run ranks among its first 2 are not judged, such as d0"
+    )
     whole = {q: {f"d{i}": i % 2 for i in range(7)} for q in "ab"}
     assert caution(Candidates.from_runs(RUNS, whole), top=2).warnings == ()
 
 
 def test_what_else_is_noticed():
     candidates = Candidates.from_runs(RUNS, {"a": {"d0": 1, "d1": 1}})
-    words = " ".join(caution(candidates, top=2, gap=0.2).warnings)
-    assert "not treated alike" in words
-    assert "1 query without any judgement, such as b" in words
-    assert "one kind only" in words
+    tokens = " ".join(caution(candidates, top=2, gap=0.2).warnings)
+    assert "not treated alike" in tokens
+    assert "1 query without any judgement, such as b" in tokens
+    assert "one kind only" in tokens
     assert "depends on earlier" in " ".join(caution(candidates, HedgePool().select(candidates, budget=2)).warnings)
 
 
 def test_what_is_chosen_counts():
     candidates = Candidates.from_runs(RUNS)
-    found = caution(candidates, DepthPool().select(candidates, budget=14), top=3)
-    assert found.warnings == ()
-    assert found.by_rank["judged or chosen"].to_list() == [1.0] * found.by_rank.height
-    assert found.by_rank["candidates"].sum() == 14
+    result = caution(candidates, DepthPool().select(candidates, budget=14), top=3)
+    assert result.warnings == ()
+    assert result.by_rank["judged or chosen"].to_list() == [1.0] * result.by_rank.height
+    assert result.by_rank["candidates"].sum() == 14
 
 
 def test_distance_of_features():

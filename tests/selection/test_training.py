@@ -58,13 +58,13 @@ def test_pairs_against_all_subsets():
     rng = np.random.default_rng(1)
     data = RankingDataset.from_arrays(rng.normal(size=(7, 2)), [0, 1, 1, 0, 1, 1, 1], [0] * 3 + [1] * 4)
     for reward in (0.0, 0.05):
-        found = consistent_pairs(data, reward=reward)
-        size = np.array([len(_pairs_of(data, data.query_of_row[u])) for u in found.pairs[:, 0]])
-        R = (data.X[found.pairs[:, 0]] - data.X[found.pairs[:, 1]]).astype(float) / size[:, None]
+        result = consistent_pairs(data, reward=reward)
+        size = np.array([len(_pairs_of(data, data.query_of_row[u])) for u in result.pairs[:, 0]])
+        R = (data.X[result.pairs[:, 0]] - data.X[result.pairs[:, 1]]).astype(float) / size[:, None]
         R = np.column_stack((R, np.full(len(R), reward)))
         best = max(np.square(np.array(w) @ R).sum() for w in itertools.product((0, 1), repeat=len(R)))
-        assert found.objective == pytest.approx(np.square(R[found.chosen].sum(axis=0)).sum())
-        assert found.objective == pytest.approx(best)  # a heuristic; on this instance it is exact
+        assert result.objective == pytest.approx(np.square(R[result.chosen].sum(axis=0)).sum())
+        assert result.objective == pytest.approx(best)  # a heuristic; on this instance it is exact
     assert consistent_pairs(data, reward=1e6).chosen.all()
 
 
@@ -73,11 +73,11 @@ def test_pairs_need_no_matrix_of_pairs_and_features():
     data = RankingDataset.from_arrays(rng.normal(size=(200, 60)), np.arange(200) % 5)
     tracemalloc.start()
     try:
-        found = consistent_pairs(data, n_restarts=0, max_iter=2)
+        result = consistent_pairs(data, n_restarts=0, max_iter=2)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < 0.5 * 8 * found.pairs.shape[0] * data.n_features
+    assert peak < 0.5 * 8 * result.pairs.shape[0] * data.n_features
 
 
 def test_reversed_queries_are_dropped():
@@ -87,30 +87,30 @@ def test_reversed_queries_are_dropped():
     qid = np.repeat(np.arange(10), 6)
     wrong = qid < 2
     data = RankingDataset.from_arrays(X, np.where(wrong, 1 - y, y), qid)
-    found = consistent_pairs(data)
-    bad = wrong[found.pairs[:, 0]]
-    assert found.chosen[~bad].mean() > 0.9
-    assert found.chosen[bad].mean() < 0.2
+    result = consistent_pairs(data)
+    bad = wrong[result.pairs[:, 0]]
+    assert result.chosen[~bad].mean() > 0.9
+    assert result.chosen[bad].mean() < 0.2
     assert not set(consistent_queries(data, 8).tolist()) & {0, 1}
-    weights = consistent_documents(data, found)
+    weights = consistent_documents(data, result)
     assert weights[wrong].mean() < weights[~wrong].mean()
 
 
 def test_documents_by_eigenvectors():
     data = _data(3)
-    found = consistent_pairs(data)
-    alpha = consistent_documents(data, found, threshold=0.0)
+    result = consistent_pairs(data)
+    alpha = consistent_documents(data, result, threshold=0.0)
     for q in range(3):
         rows = slice(data.offsets[q], data.offsets[q + 1])
         n = data.offsets[q + 1] - data.offsets[q]
         omega = np.zeros((n, n))
-        for u, v in found.pairs[found.chosen]:
+        for u, v in result.pairs[result.chosen]:
             if data.query_of_row[u] == q:
                 omega[u - data.offsets[q], v - data.offsets[q]] = omega[v - data.offsets[q], u - data.offsets[q]] = 1
         value, vectors = np.linalg.eigh(omega)
         if value[-1] - value[-2] > 1e-3:
             np.testing.assert_allclose(alpha[rows], np.sqrt(value[-1]) * np.abs(vectors[:, -1]), atol=1e-4)
-    none = ConsistentPairs(found.pairs, np.zeros(len(found.pairs), bool), found.direction, 0.0)
+    none = ConsistentPairs(result.pairs, np.zeros(len(result.pairs), bool), result.direction, 0.0)
     assert not consistent_documents(data, none).any()
 
 
@@ -131,10 +131,10 @@ def test_it_stops_within_a_step_of_the_best():
     def error(n):
         return 0.2 + 2.0 * n**-0.7
 
-    found = saturation(error, 100_000, start=10, tolerance=0.01)
+    result = saturation(error, 100_000, start=10, tolerance=0.01)
     oracle = next(n for n in (10 * 2**i for i in range(20)) if error(n) - error(2 * n) < 0.01)
-    assert oracle / 2 <= found.sizes[-1] <= oracle * 2
-    assert found.saturated
+    assert oracle / 2 <= result.sizes[-1] <= oracle * 2
+    assert result.saturated
     assert not saturation(error, 60, start=10, tolerance=1e-5).saturated
     with pytest.raises(DataError, match="steps"):
         saturation(error, 12, start=10)
@@ -146,22 +146,22 @@ def test_noise_does_not_stop_it_too_early(curve, noise):
     steps = []
     for seed in range(8):
         rng = np.random.default_rng(seed)
-        found = saturation(lambda n, rng=rng: a + b * n**-c + noise * rng.normal(), 2**17, start=8, tolerance=0.01)
-        assert found.saturated
-        n = found.sizes[-1]
+        result = saturation(lambda n, rng=rng: a + b * n**-c + noise * rng.normal(), 2**17, start=8, tolerance=0.01)
+        assert result.saturated
+        n = result.sizes[-1]
         true = b * (n**-c - (2 * n) ** -c)
         steps.append(n)
         assert true < 0.012
-        assert found.gain_low <= found.gain <= found.gain_high
+        assert result.gain_low <= result.gain <= result.gain_high
     oracle = next(n for n in (8 * 2**i for i in range(20)) if b * (n**-c - (2 * n) ** -c) < 0.01)
     assert np.median(steps) <= 2 * oracle
 
 
 def test_two_equal_points_are_not_a_plateau():
     values = dict(zip((8, 16, 32, 64, 128, 256, 500), (0.383, 0.366, 0.362, 0.371, 0.36, 0.352, 0.355), strict=True))
-    found = saturation(values.__getitem__, 500, start=8, tolerance=0.002)
-    assert not found.saturated
-    assert found.gain_high > 0.002
+    result = saturation(values.__getitem__, 500, start=8, tolerance=0.002)
+    assert not result.saturated
+    assert result.gain_high > 0.002
 
 
 def test_the_interval_covers_the_gain():

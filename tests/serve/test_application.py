@@ -279,9 +279,9 @@ def test_metrics_count(one):
         post(one, "/score", np.zeros((5, 4), np.float32).tobytes(), content_type=RAW)
     post(one, "/score", b"x", content_type=RAW)
     assert metric(one, "plackett_documents_total") == {"plackett_documents_total": 15}
-    found = metric(one, "plackett_requests_total")
-    assert found['plackett_requests_total{route="/score",status="200"}'] == 3
-    assert found['plackett_requests_total{route="/score",status="400"}'] == 1
+    result = metric(one, "plackett_requests_total")
+    assert result['plackett_requests_total{route="/score",status="200"}'] == 3
+    assert result['plackett_requests_total{route="/score",status="400"}'] == 1
     buckets = [v for k, v in metric(one, 'plackett_request_seconds_bucket{route="/score"').items()]
     assert buckets == sorted(buckets) and buckets[-1] == 4
     assert metric(one, "plackett_errors_total")['plackett_errors_total{kind="client"}'] == 1
@@ -300,8 +300,8 @@ def test_drift_is_small_for_training_data_and_large_for_others(one, data):
         X[:, 1] += 2.0
         X[::2, 3] = np.nan
         post(one, "/score", X.tobytes(), content_type=RAW)
-    found = {key.split('feature="')[1][:-2]: v for key, v in metric(one, "plackett_feature_drift{").items()}
-    assert found["age"] > 0.5 and found["price"] > 0.5 and found["bm25"] < 0.1 and found["clicks"] < 0.1
+    result = {key.split('feature="')[1][:-2]: v for key, v in metric(one, "plackett_feature_drift{").items()}
+    assert result["age"] > 0.5 and result["price"] > 0.5 and result["bm25"] < 0.1 and result["clicks"] < 0.1
     assert max(metric(one, "plackett_score_drift").values()) > 0.25
 
 
@@ -341,8 +341,8 @@ def test_names_and_versions(tmp_path, trees, linear):
     write(trees, tmp_path / "shop" / "9.plackett")
     write(linear, tmp_path / "shop" / "10.plackett")
     write(trees, tmp_path / "news.plackett")
-    found = [(s.name, s.version) for s in sources([str(tmp_path), f"x={tmp_path}/news.plackett"])]
-    assert found == [("news", "1"), ("shop", "9"), ("shop", "10"), ("x", "1")]
+    result = [(s.name, s.version) for s in sources([str(tmp_path), f"x={tmp_path}/news.plackett"])]
+    assert result == [("news", "1"), ("shop", "9"), ("shop", "10"), ("x", "1")]
     models = ModelStore([str(tmp_path)])
     models.refresh()
     assert models.get("shop").version == "10" and models.get("shop", "9").card["algorithm"] == "LambdaMART"
@@ -496,8 +496,8 @@ def test_a_fault_nobody_thought_of_is_that_of_one_model(tmp_path, trees, data, c
             post(app, f"/score/{name}", data.X[:20].tobytes(), content_type=RAW)
     app.models.get("odd").drift.reference = np.empty((0, 20))
     with caplog.at_level(logging.ERROR, "plackett.serve"):
-        found = metric(app, "plackett_score_drift")
-    assert list(found) == ['plackett_score_drift{model="good",version="1"}']
+        result = metric(app, "plackett_score_drift")
+    assert list(result) == ['plackett_score_drift{model="good",version="1"}']
     assert caplog.records[-1].fields == {"model": "odd", "version": "1"}
 
 

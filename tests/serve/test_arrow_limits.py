@@ -111,14 +111,14 @@ def test_texts_that_are_used_many_times_count_each_time(what):
     body = bytearray(stream(pa.schema(fields).empty_table()))
     check_stream(bytes(body), **MOST)
     (message, _), *_ = arrow_limits._messages(memoryview(body))
-    found = list(message.table(2).tables(1))
-    owners = found if what == "name" else [next(field.tables(6)) for field in found]
+    result = list(message.table(2).tables(1))
+    owners = result if what == "name" else [next(field.tables(6)) for field in result]
     number = 0 if what == "name" else 1
     places = [owner.place(number) for owner in owners]
     target = places[0] + owners[0].read("I", places[0])
-    later = [place for place in places if place < target]
-    for place in later:
-        struct.pack_into("<I", body, 8 + place, target - place)
+    later = [position for position in places if position < target]
+    for position in later:
+        struct.pack_into("<I", body, 8 + position, target - position)
     assert len(later) > 20
     assert "decoded, has more than 1000000 bytes" in refused(bytes(body))
 

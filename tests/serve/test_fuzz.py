@@ -50,19 +50,19 @@ def valid_requests():
 def damaged(rng, body):
     text = bytearray(body)
     for _ in range(rng.choice([1, 1, 2, 4])):
-        place = rng.randrange(len(text) + 1)
+        position = rng.randrange(len(text) + 1)
         kind = rng.randrange(4)
         if kind == 0:
-            text[place : place + 1] = bytes([rng.randrange(256)])
+            text[position : position + 1] = bytes([rng.randrange(256)])
         elif kind == 1:
-            del text[place : place + rng.choice([1, 5, 50])]
+            del text[position : position + rng.choice([1, 5, 50])]
         elif kind == 2:
-            text[place:place] = rng.choice(
+            text[position:position] = rng.choice(
                 [b"null", b"-1", b"1e999", b"[]", b"{}", b'"', b",", b"9" * 25, b"true", b"\0"]
             )
         else:
             other = rng.randrange(len(text) + 1)
-            text[place:place] = text[other : other + rng.choice([1, 10, 100])]
+            text[position:position] = text[other : other + rng.choice([1, 10, 100])]
     return bytes(text)
 
 
@@ -101,7 +101,7 @@ def valid_values(rng):
     named = [{"name": name, "shape": [n], "datatype": "FP64", "data": columns[name]} for name in names]
     outputs = [{"name": "scores", "parameters": {"binary_data": True}}]
     split = {"columns": [*names, "qid"], "data": [[*row, i] for row, i in zip(rows, ids, strict=True)]}
-    records = [found | {"qid": i} for found, i in zip(objects, ids, strict=True)]
+    records = [result | {"qid": i} for result, i in zip(objects, ids, strict=True)]
     yield "/v2/models/m/infer", {"inputs": [features, queries], "outputs": outputs, "parameters": {"exit": False}}
     yield "/v2/models/m/infer", {"inputs": named}
     yield "/invocations", {"dataframe_split": split}
@@ -109,7 +109,7 @@ def valid_values(rng):
     yield "/invocations", {"dataframe_records": records}
     yield "/invocations", {"instances": rows}
     yield "/invocations", {"inputs": columns | {"qid": ids}}
-    yield "/rank", {"items": [{"id": i, "features": found} for i, found in enumerate(objects)], "top": 2}
+    yield "/rank", {"items": [{"id": i, "features": result} for i, result in enumerate(objects)], "top": 2}
     yield "/rank", {"items": [{"id": str(i), "features": row} for i, row in enumerate(rows)], "explain": n < 5}
     yield "/rank", {"ids": ids, "features": columns, "exit": False}
 

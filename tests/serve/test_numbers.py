@@ -13,13 +13,13 @@ from plackett.serve.http import RefusedError
 from plackett.serve.numbers import decode
 
 
-def plain(found, value):
+def plain(result, value):
     """The document as an ordinary parser has it."""
     if isinstance(value, dict):
-        return {key: plain(found, v) for key, v in value.items()}
+        return {key: plain(result, v) for key, v in value.items()}
     if isinstance(value, list):
-        return [plain(found, v) for v in value]
-    array = found.array(value)
+        return [plain(result, v) for v in value]
+    array = result.array(value)
     if array is None:
         return value
     return np.where(np.isnan(array), None, array).tolist()
@@ -37,8 +37,8 @@ HARD = ["0.1", "-0.0", "1e22", "1e23", "123456789012345678", "9007199254740993.0
 
 @pytest.mark.parametrize("text", HARD)
 def test_numbers_are_pythons(text):
-    found = decode(padded(f"[{', '.join([text] * 40)}]"))
-    value = plain(found, found.value)["x"]
+    result = decode(padded(f"[{', '.join([text] * 40)}]"))
+    value = plain(result, result.value)["x"]
     assert [float(v) for v in value] == [float(text)] * 40
     assert math.copysign(1, value[0]) == math.copysign(1, float(text))
 
@@ -47,27 +47,27 @@ def test_random_tables_are_pythons():
     rng = np.random.default_rng(1)
     for scale in (1e-30, 1.0, 1e30):
         X = (rng.normal(size=(37, 5)) * scale).astype(np.float32)
-        found = decode(padded(json.dumps(X.tolist())))
-        assert found.array(found.value["x"]).astype(np.float32).tobytes() == X.tobytes()
-        found = decode(padded(json.dumps(X.astype(np.float64).tolist(), indent=1)))
-        assert np.array_equal(found.array(found.value["x"]), X.astype(np.float64))
+        result = decode(padded(json.dumps(X.tolist())))
+        assert result.array(result.value["x"]).astype(np.float32).tobytes() == X.tobytes()
+        result = decode(padded(json.dumps(X.astype(np.float64).tolist(), indent=1)))
+        assert np.array_equal(result.array(result.value["x"]), X.astype(np.float64))
 
 
 def test_null_is_missing_and_whole_numbers_stay_whole():
     ids = list(range(2**53 - 40, 2**53))
-    found = decode(padded(f"[{json.dumps(ids)}, [{', '.join(['null'] * 40)}], 1]"))
-    first, second, one = found.value["x"]
-    assert found.plain(first) == ids and all(isinstance(v, int) for v in found.plain(first))
-    assert np.isnan(found.array(second)).all() and one == 1
+    result = decode(padded(f"[{json.dumps(ids)}, [{', '.join(['null'] * 40)}], 1]"))
+    first, second, one = result.value["x"]
+    assert result.plain(first) == ids and all(isinstance(v, int) for v in result.plain(first))
+    assert np.isnan(result.array(second)).all() and one == 1
 
 
 @pytest.mark.parametrize(
     "number", ["01", "+1", ".5", "1.", "1.e5", "1e", "NaN", "Infinity", "-", "--1", "nul", "0x1", "1_0", "1e+", "tru"]
 )
-@pytest.mark.parametrize("place", [0, 20, 39])
-def test_bad_numbers_are_refused(number, place):
+@pytest.mark.parametrize("position", [0, 20, 39])
+def test_bad_numbers_are_refused(number, position):
     values = ["1.5"] * 40
-    values[place] = number
+    values[position] = number
     for text in (f"[{','.join(values)}]", f"[[{','.join(values)}],[{','.join(values)}]]"):
         with pytest.raises(RefusedError, match="not JSON"):
             decode(padded(text))
@@ -76,8 +76,8 @@ def test_bad_numbers_are_refused(number, place):
 def test_marks_in_strings_and_ragged_rows_are_left_alone():
     rows = [[1.0] * 40, [2.0] * 41]
     document = {"x": rows, "s": "[" + "1," * 50 + '1] \\" [', "deep": [[[0.5] * 40]]}
-    found = decode(padded(json.dumps(document)))
-    assert plain(found, found.value)["x"] == document
+    result = decode(padded(json.dumps(document)))
+    assert plain(result, result.value)["x"] == document
 
 
 def test_random_damage_is_an_error_or_what_python_reads():
@@ -87,8 +87,8 @@ def test_random_damage_is_an_error_or_what_python_reads():
     for _ in range(600):
         text = bytearray(base)
         for _ in range(rng.choice([1, 1, 2, 5])):
-            place = rng.randrange(len(text))
-            text[place : place + rng.choice([0, 1, 1, 3])] = rng.choices(
+            position = rng.randrange(len(text))
+            text[position : position + rng.choice([0, 1, 1, 3])] = rng.choices(
                 b'[]{},:"\\-+.eE0123456789nul \t\n\xff\x00', k=rng.choice([0, 1, 1, 2])
             )
         try:
@@ -97,8 +97,8 @@ def test_random_damage_is_an_error_or_what_python_reads():
             with pytest.raises(RefusedError):
                 decode(bytes(text))
             continue
-        found = decode(bytes(text))
-        assert plain(found, found.value) == expected
+        result = decode(bytes(text))
+        assert plain(result, result.value) == expected
 
 
 @pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity"])

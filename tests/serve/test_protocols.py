@@ -40,18 +40,18 @@ def scores(trees, X):
 
 
 def tensor(X, **changes):
-    found = {"name": "features", "shape": list(X.shape), "datatype": "FP32", "data": X.ravel().tolist()}
-    return {"inputs": [found | changes]}
+    result = {"name": "features", "shape": list(X.shape), "datatype": "FP32", "data": X.ravel().tolist()}
+    return {"inputs": [result | changes]}
 
 
 # ------------------------------------------------------------------------------------------------------ open inference
 
 
 def test_metadata_and_health(app):
-    found = get(app, "/v2/models/trees").json
-    assert found["inputs"] == [{"name": "features", "datatype": "FP32", "shape": [-1, 4]}]
-    assert found["versions"] == ["1"] and found["parameters"]["feature_names"] == NAMES
-    assert found["parameters"]["card"]["algorithm"] == "LambdaMART"
+    result = get(app, "/v2/models/trees").json
+    assert result["inputs"] == [{"name": "features", "datatype": "FP32", "shape": [-1, 4]}]
+    assert result["versions"] == ["1"] and result["parameters"]["feature_names"] == NAMES
+    assert result["parameters"]["card"]["algorithm"] == "LambdaMART"
     assert get(app, "/v2/models/trees/versions/1/ready").json == {"name": "trees", "ready": True}
     assert get(app, "/v2/health/live").status == get(app, "/v2/health/ready").status == get(app, "/ping").status == 200
     assert "binary_tensor_data" in get(app, "/v2").json["extensions"]
@@ -162,7 +162,7 @@ def test_large_ids_of_lists_stay_apart(app, X, n, monkeypatch):
     assert post(app, "/v2/models/trees/infer", body).status == 200
     records = [dict(zip(NAMES, row, strict=True)) | {"qid": i} for i, row in zip(ids, rows.tolist(), strict=True)]
     assert post(app, "/invocations?model=trees", {"dataframe_records": records}).status == 200
-    assert [found.tolist() for found in seen] == [ids, ids]
+    assert [result.tolist() for result in seen] == [ids, ids]
 
 
 def test_booleans_are_numbers_where_they_are_declared(app, trees):
@@ -454,13 +454,15 @@ def test_an_explanation_ends_with_its_time(data, trees):
 
 
 def test_long_lists_of_a_list_aware_model_are_scored_in_a_thread(data, monkeypatch):
-    app, found = application({"m": pk.HedgeRanker(n_jobs=1).fit(data)}), []
+    app, result = application({"m": pk.HedgeRanker(n_jobs=1).fit(data)}), []
     model = app.models.get()
     score = model.score
-    monkeypatch.setattr(model, "score", lambda *a, **b: found.append(threading.current_thread().name) or score(*a, **b))
+    monkeypatch.setattr(
+        model, "score", lambda *a, **b: result.append(threading.current_thread().name) or score(*a, **b)
+    )
     for n in (10, 600):
         assert post(app, "/score", np.zeros((n, 4), np.float32).tobytes(), content_type=RAW).status == 200
-    assert found == ["MainThread", "plackett-serve"]
+    assert result == ["MainThread", "plackett-serve"]
 
 
 def test_lists_have_a_limit_where_the_model_looks_at_all_of_one(data, linear):
@@ -587,8 +589,8 @@ def test_raw_scores(one, X, scores):
 def test_arrow_scores(one, X, scores):
     frame = pl.DataFrame(X, schema=NAMES).select("price", *NAMES[:3]).with_columns(sku=pl.Series(range(50)).cast(str))
     answer = post(one, "/score", stream(frame), content_type=ARROW)
-    found = pl.DataFrame(pa.ipc.open_stream(answer.body).read_all())
-    assert found.columns == ["sku", "score"] and found["score"].to_list() == scores.tolist()
+    result = pl.DataFrame(pa.ipc.open_stream(answer.body).read_all())
+    assert result.columns == ["sku", "score"] and result["score"].to_list() == scores.tolist()
     answer = post(one, "/score", stream(frame.drop("age")), content_type=ARROW)
     assert answer.status == 400 and "'age'" in answer.json["error"]
     answer = post(one, "/score", stream(frame.with_columns(age=pl.lit("old"))), content_type=ARROW)
@@ -619,8 +621,8 @@ def test_lists_and_pipelines(data, X):
         expected = model.predict(X, qid=qid)
         assert np.allclose(post(app, "/invocations", body).json["predictions"], expected, rtol=1e-12)
         two = {"name": "qid", "shape": [50], "datatype": "BYTES", "data": [f"q{i}" for i in qid]}
-        found = post(app, "/v2/models/m/infer", {"inputs": [*tensor(X)["inputs"], two]})
-        assert np.allclose(found.json["outputs"][0]["data"], expected, rtol=1e-12)
+        result = post(app, "/v2/models/m/infer", {"inputs": [*tensor(X)["inputs"], two]})
+        assert np.allclose(result.json["outputs"][0]["data"], expected, rtol=1e-12)
         one_list = post(app, "/rank", {"features": X.tolist()}).json["items"]
         assert np.allclose(one_list[0]["score"], model.predict(X, qid=np.zeros(50, int)).max())
         explained = post(app, "/rank", {"features": X.tolist(), "explain": True, "top": 3})
@@ -694,10 +696,10 @@ def test_a_request_decides_on_the_early_exit(trees, X):
             if path.startswith("/score"):
                 return np.frombuffer(answer.body)
             if path.startswith("/rank"):
-                found = {item["id"]: item["score"] for item in answer.json["items"]}
-                return np.array([found[i] for i in range(50)])
-            found = answer.json
-            return np.array(found["predictions"] if "predictions" in found else found["outputs"][0]["data"])
+                result = {item["id"]: item["score"] for item in answer.json["items"]}
+                return np.array([result[i] for i in range(50)])
+            result = answer.json
+            return np.array(result["predictions"] if "predictions" in result else result["outputs"][0]["data"])
 
         for name, exit, expected in (
             ("fast", None, fast),

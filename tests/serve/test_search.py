@@ -42,9 +42,9 @@ def index():
 @pytest.fixture(scope="module")
 def pipeline(index):
     queries = dict(enumerate(WORDS))
-    found = [SearchPipeline(index).search(word, 20) for word in WORDS]
-    documents = np.array([hit.number for hits in found for hit in hits])
-    offsets = np.cumsum([0, *map(len, found)])
+    result = [SearchPipeline(index).search(word, 20) for word in WORDS]
+    documents = np.array([hit.number for hits in result for hit in hits])
+    offsets = np.cumsum([0, *map(len, result)])
     features = FeatureSet(FEATURES)
     X = features.matrix(index, list(queries.values()), offsets, documents)
     qid = np.repeat(np.arange(len(WORDS)), np.diff(offsets))
@@ -71,13 +71,13 @@ def test_an_engine_finds_what_the_pipeline_finds(engine, path):
     answer = post(app, path, asked)
     hits = pipeline.search("wing -heat", 5, filters="year:1960..")
     assert answer.status == 200 and answer.json["engine"] == "engine" and len(hits) == 5
-    found = answer.json["items"]
-    assert [(one["id"], one["score"], one["retrieval_score"]) for one in found] == [
+    result = answer.json["items"]
+    assert [(one["id"], one["score"], one["retrieval_score"]) for one in result] == [
         (hit.id, hit.score, hit.retrieval_score) for hit in hits
     ]
-    assert [(one["title"], one["snippet"]) for one in found] == [(hit.title, hit.snippet()) for hit in hits]
-    assert [one["explanation"] for one in found] == explain_hits(pipeline, hits)
-    assert {part["feature"] for part in found[0]["explanation"]} == set(pipeline.features.names)
+    assert [(one["title"], one["snippet"]) for one in result] == [(hit.title, hit.snippet()) for hit in hits]
+    assert [one["explanation"] for one in result] == explain_hits(pipeline, hits)
+    assert {part["feature"] for part in result[0]["explanation"]} == set(pipeline.features.names)
     assert "explanation" not in post(app, path, {"query": "wing"}).json["items"][0]
     assert len(post(app, path, {"query": "wing"}).json["items"]) == 10
     ranked = post(app, "/rank", {"features": {name: [1.0, 2.0] for name in pipeline.features.names}})
@@ -88,8 +88,8 @@ def test_an_engine_without_a_ranker(index, tmp_path):
     SearchPipeline(index).save(tmp_path / "plain")
     SearchPipeline(index, model=RM3()).save(tmp_path / "rm3")
     app = served(tmp_path / "plain", f"other={tmp_path / 'rm3'}")
-    found = post(app, "/search/plain", {"query": "wing", "k": 1, "explain": True}).json["items"][0]["explanation"]
-    assert [(part["field"], part["term"]) for part in found] == [("all", "wing")]
+    result = post(app, "/search/plain", {"query": "wing", "k": 1, "explain": True}).json["items"][0]["explanation"]
+    assert [(part["field"], part["term"]) for part in result] == [("all", "wing")]
     assert post(app, "/search/other", {"query": "wing"}).status == 200
     answer = post(app, "/search/other", {"query": "wing", "explain": True})
     assert answer.status == 400 and answer.json["error"] == "explain: only BM25 and rankers can be explained"

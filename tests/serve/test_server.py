@@ -63,10 +63,10 @@ def ask(port, data):
     """What the server sends to raw bytes until it closes the connection."""
     with socket.create_connection(("127.0.0.1", port), timeout=20) as client:
         client.sendall(data)
-        found = b""
+        result = b""
         while part := client.recv(65536):
-            found += part
-    return found
+            result += part
+    return result
 
 
 def test_broken_and_slow_heads(one, monkeypatch):
@@ -78,8 +78,8 @@ def test_broken_and_slow_heads(one, monkeypatch):
         for slow in (b"", b"GET /v2 HTT", b"GET /v2 HTTP/1.1\r\nhost: x\r\n"):
             assert b"408 " in ask(port, slow)
         second = b"GET /v2/health/live HTTP/1.1\r\nhost: x\r\n\r\nGET /v2"
-        found = ask(port, second)
-        assert found.startswith(b"HTTP/1.1 200 ") and b"HTTP/1.1 408 " in found
+        result = ask(port, second)
+        assert result.startswith(b"HTTP/1.1 200 ") and b"HTTP/1.1 408 " in result
 
 
 def test_heads_are_limited_in_bytes_and_fields(one, monkeypatch):
@@ -101,8 +101,8 @@ def test_heads_are_limited_in_bytes_and_fields(one, monkeypatch):
         assert b" 200 " in ask(port, chunked + in_chunks)
         assert b" 200 " in ask(port, start + length + b"\0" * 160_000)
         kept = start.replace(b"connection: close\r\n", b"") + length + b"\0" * 160_000
-        found = ask(port, kept + b"GET /v2 HTTP/1.1\r\nhost:")  # a head that begins in the piece that ends a body
-        assert found.startswith(b"HTTP/1.1 200 ") and b"HTTP/1.1 408 " in found
+        result = ask(port, kept + b"GET /v2 HTTP/1.1\r\nhost:")  # a head that begins in the piece that ends a body
+        assert result.startswith(b"HTTP/1.1 200 ") and b"HTTP/1.1 408 " in result
 
 
 def test_empty_lines_do_not_keep_a_connection(one, monkeypatch):
@@ -111,15 +111,15 @@ def test_empty_lines_do_not_keep_a_connection(one, monkeypatch):
         client.sendall(b"GET /v2/health/live HTTP/1.1\r\nhost: x\r\n\r\n")
         assert client.recv(65536).startswith(b"HTTP/1.1 200 ")
         client.sendall(b"\r\n")
-        found = b""
+        result = b""
         while part := client.recv(65536):
-            found += part
-        assert b"HTTP/1.1 408 " in found
+            result += part
+        assert b"HTTP/1.1 408 " in result
 
 
-def statuses(found):
+def statuses(result):
     """Of the answers, in their order."""
-    return [int(part[:3]) for part in found.split(b"HTTP/1.1 ")[1:]]
+    return [int(part[:3]) for part in result.split(b"HTTP/1.1 ")[1:]]
 
 
 PING = b"GET /v2/health/live HTTP/1.1\r\nhost: x\r\n\r\n"
@@ -130,9 +130,9 @@ def test_requests_that_wait_in_a_connection_are_limited(one):
     with serving(one) as (port, _):
         last = PING.replace(b"host: x", b"host: x\r\nconnection: close")
         assert statuses(ask(port, PING * 32 + last)) == [200] * 33
-        found = ask(port, PING * 5_000)
-        assert 33 <= statuses(found).count(200) < 5_000 and b"more than 32 requests wait" in found
-        assert statuses(found) == [200] * (len(statuses(found)) - 1) + [429]
+        result = ask(port, PING * 5_000)
+        assert 33 <= statuses(result).count(200) < 5_000 and b"more than 32 requests wait" in result
+        assert statuses(result) == [200] * (len(statuses(result)) - 1) + [429]
 
 
 def test_why_a_connection_ends_comes_after_the_answers_before_it(one):
@@ -162,24 +162,24 @@ def test_who_does_not_read_is_disconnected_and_who_reads_slowly_is_not(one, monk
         monkeypatch.setattr(connection, "_READ_TIMEOUT", 0.2)
         with reading_slowly(port) as client:
             time.sleep(1)
-            found = 0
+            result = 0
             with contextlib.suppress(ConnectionResetError):
                 while part := client.recv(1 << 20):
-                    found += len(part)
-            assert found < size
+                    result += len(part)
+            assert result < size
         monkeypatch.setattr(connection, "_READ_TIMEOUT", 1.0)
         with reading_slowly(port) as client:
-            found = 0
-            while found < size:
-                found += len(client.recv(1 << 20))
+            result = 0
+            while result < size:
+                result += len(client.recv(1 << 20))
                 time.sleep(0.005)
 
 
 def test_slow_bodies(trees):
     app = application({"trees": trees}, body_timeout=0.2)
     with serving(app) as (port, _):
-        found = ask(port, b"POST /score HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n" + b"\0" * 16)
-        assert found.startswith(b"HTTP/1.1 408 ") and b"0.2 seconds" in found
+        result = ask(port, b"POST /score HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n" + b"\0" * 16)
+        assert result.startswith(b"HTTP/1.1 408 ") and b"0.2 seconds" in result
 
 
 def test_bodies_that_are_larger_than_they_look(one):
@@ -204,8 +204,8 @@ def test_bodies_that_are_larger_than_they_look(one):
         ):
             connection.request("POST", path, body, headers)
             answer = connection.getresponse()
-            found = answer.read()
-            assert answer.status == status, found
+            result = answer.read()
+            assert answer.status == status, result
 
 
 def test_replacement_under_load(tmp_path, trees, linear, data):
@@ -318,7 +318,7 @@ def test_who_has_connected_when_the_listener_closes_is_answered(one):
 
     first, *others, silent = asyncio.run(run())
     assert statuses(first) == [200, 200] and first.count(b"connection: close") == 1
-    assert [statuses(found) for found in others] == [[200]] * 20 and silent == b""
+    assert [statuses(result) for result in others] == [[200]] * 20 and silent == b""
 
 
 def test_a_port_in_use_is_one_clear_error(one, caplog):

@@ -41,7 +41,7 @@ def test_counts_are_summed_and_never_fall(tmp_path, trees):
     for i in (0, 1, 1, 0, 1):
         assert post(apps[i], "/score", body, content_type=RAW).status == 200
         seen.append(values(get(apps[i], "/metrics").body.decode()))
-    documents = [found["plackett_documents_total"] for found in seen]
+    documents = [result["plackett_documents_total"] for result in seen]
     assert documents == sorted(documents) and documents[-1] == 25
     assert seen[-1]['plackett_requests_total{route="/score",status="200"}'] == 5
     assert seen[-1]['plackett_request_seconds_count{route="/score"}'] == 5
@@ -52,9 +52,9 @@ def test_counts_are_summed_and_never_fall(tmp_path, trees):
     assert len(helps) == len(set(helps))
     successor = application([tmp_path / "m.plackett"], worker=Worker(2, 2, tmp_path))
     successor.refresh()
-    found = values(get(successor, "/metrics").body.decode())
-    assert found["plackett_documents_total"] == 25
-    assert found['plackett_reloads_total{result="loaded",worker="2"}'] == 2
+    result = values(get(successor, "/metrics").body.decode())
+    assert result["plackett_documents_total"] == 25
+    assert result['plackett_reloads_total{result="loaded",worker="2"}'] == 2
 
 
 def test_a_successor_has_what_the_others_have(tmp_path, trees, linear, data):

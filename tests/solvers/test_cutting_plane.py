@@ -29,13 +29,13 @@ def classes(n, d, seed=0, noise=2.0):
 def test_hinge_svm_is_that_of_liblinear(C):
     X, y = classes(120, 5)
     peer = LinearSVC(loss="hinge", C=C / y.size, fit_intercept=False, tol=1e-8, max_iter=1_000_000).fit(X, y).coef_[0]
-    found = minimise(hinge(X, y), 5, C=C, tol=1e-7, max_iter=5000)
+    result = minimise(hinge(X, y), 5, C=C, tol=1e-7, max_iter=5000)
     best = 0.5 * peer @ peer + C * hinge(X, y)(peer)[0]
-    assert found.gap <= 1e-7
-    assert found.dual <= best * (1 + 1e-12)
-    assert found.primal <= best * (1 + 1e-6)
+    assert result.gap <= 1e-7
+    assert result.dual <= best * (1 + 1e-12)
+    assert result.primal <= best * (1 + 1e-6)
     # P is strongly convex: ½‖w − w*‖² ≤ P(w) − P(w*)
-    assert np.sum((found.coef - peer) ** 2) <= 4e-5 * best
+    assert np.sum((result.coef - peer) ** 2) <= 4e-5 * best
 
 
 def test_multiclass_is_that_of_crammer_and_singer():
@@ -57,11 +57,11 @@ def test_multiclass_is_that_of_crammer_and_singer():
     peer = LinearSVC(multi_class="crammer_singer", C=C / 90, fit_intercept=False, tol=1e-8, max_iter=1_000_000).fit(
         X, y
     )
-    found = minimise(risk, 12, C=C, tol=1e-6)
+    result = minimise(risk, 12, C=C, tol=1e-6)
     best = 0.5 * np.sum(peer.coef_**2) + C * risk(peer.coef_.ravel())[0]
-    assert found.dual <= best * (1 + 1e-9)
-    np.testing.assert_allclose(found.primal, best, rtol=1e-5)
-    np.testing.assert_allclose(found.coef.reshape(3, 4), peer.coef_, atol=0.02)
+    assert result.dual <= best * (1 + 1e-9)
+    np.testing.assert_allclose(result.primal, best, rtol=1e-5)
+    np.testing.assert_allclose(result.coef.reshape(3, 4), peer.coef_, atol=0.02)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -84,9 +84,9 @@ def test_maximum_of_planes_is_the_quadratic_program(seed):
         method="SLSQP",
         options={"ftol": 1e-13, "maxiter": 1000},
     )
-    found = minimise(risk, d, C=C, tol=1e-9)
-    np.testing.assert_allclose(found.primal, program.fun, rtol=1e-7, atol=1e-9)
-    np.testing.assert_allclose(found.coef, program.x[:d], atol=1e-4)
+    result = minimise(risk, d, C=C, tol=1e-9)
+    np.testing.assert_allclose(result.primal, program.fun, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(result.coef, program.x[:d], atol=1e-4)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -122,13 +122,13 @@ def test_gap_only_falls_and_is_honest():
     C, objectives, limits = 300.0, [], []
     best = minimise(hinge(X, y), 20, C=C, tol=1e-9, max_iter=3000)
     for rounds in (1, 2, 5, 10, 20, 40, 80):
-        found = minimise(hinge(X, y), 20, C=C, tol=0.0, max_iter=rounds)
-        assert found.n_iter == rounds
-        assert found.n_planes <= rounds + 1
-        objectives.append(found.primal)
-        limits.append(found.dual)
-        np.testing.assert_allclose(found.primal, 0.5 * found.coef @ found.coef + C * hinge(X, y)(found.coef)[0])
-        np.testing.assert_allclose(found.gap, 1 - found.dual / found.primal)
+        result = minimise(hinge(X, y), 20, C=C, tol=0.0, max_iter=rounds)
+        assert result.n_iter == rounds
+        assert result.n_planes <= rounds + 1
+        objectives.append(result.primal)
+        limits.append(result.dual)
+        np.testing.assert_allclose(result.primal, 0.5 * result.coef @ result.coef + C * hinge(X, y)(result.coef)[0])
+        np.testing.assert_allclose(result.gap, 1 - result.dual / result.primal)
     assert (np.diff(objectives) <= 0).all()
     assert (np.diff(limits) >= 0).all()
     assert limits[-1] <= best.primal * (1 + 1e-12)
@@ -144,16 +144,16 @@ def test_monitor_ends_it_and_sees_the_best_weights():
         seen.append(0.5 * w @ w + 50 * hinge(X, y)(w)[0])
         return len(seen) == 4
 
-    found = minimise(hinge(X, y), 4, C=50.0, tol=0.0, monitor_step=step)
-    assert found.n_iter == len(seen) == 4
+    result = minimise(hinge(X, y), 4, C=50.0, tol=0.0, monitor_step=step)
+    assert result.n_iter == len(seen) == 4
     assert (np.diff(seen) <= 0).all()
-    np.testing.assert_allclose(found.primal, seen[-1])
+    np.testing.assert_allclose(result.primal, seen[-1])
 
 
 def test_no_risk_no_weights():
-    found = minimise(lambda w: (0.0, np.zeros(2)), 2, C=1.0)
-    assert (found.primal, found.gap, found.n_iter) == (0.0, 0.0, 1)
-    np.testing.assert_array_equal(found.coef, 0)
+    result = minimise(lambda w: (0.0, np.zeros(2)), 2, C=1.0)
+    assert (result.primal, result.gap, result.n_iter) == (0.0, 0.0, 1)
+    np.testing.assert_array_equal(result.coef, 0)
 
 
 def test_refuses_a_bad_C():

@@ -98,8 +98,8 @@ def test_mode_by_a_general_solver(kind):
 
     best = minimize(lambda a: objective(K @ a), np.zeros(25), method="BFGS", options={"gtol": 1e-7, "maxiter": 5000})
     fit = laplace.fit(parameters)
-    found = (K - 1e-6 * np.eye(25)) @ fit.heights
-    np.testing.assert_allclose(found, K @ best.x, atol=2e-4)
+    result = (K - 1e-6 * np.eye(25)) @ fit.heights
+    np.testing.assert_allclose(result, K @ best.x, atol=2e-4)
     slope = difference(lambda a: objective(K @ a), fit.heights, 1e-5)
     assert np.abs(slope).max() < 1e-4  # gradient 0 at the mode, up to the jitter
 

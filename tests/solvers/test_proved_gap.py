@@ -107,8 +107,8 @@ def all_rankings(s, relevant):
     for order in map(list, permutations(range(s.size))):
         hits = relevant[order]
         precision = np.cumsum(hits) / np.arange(1, s.size + 1)
-        place = np.argsort(order)
-        wrong = place[relevant][:, None] > place[~relevant]
+        position = np.argsort(order)
+        wrong = position[relevant][:, None] > position[~relevant]
         violation = -2.0 * (wrong * (s[relevant][:, None] - s[~relevant])).mean()
         worst = max(worst, 1 - precision[hits].mean() + violation)
     return worst

@@ -63,9 +63,9 @@ class Logistic(Table):
 def test_ridge_regression():
     rng = np.random.default_rng(0)
     A, target = rng.normal(size=(50, 6)), rng.normal(size=50)
-    found = minimise(Squares(A, target), 6, tol=1e-12)
-    np.testing.assert_allclose(found.coef, np.linalg.solve(A.T @ A + np.eye(6), A.T @ target), atol=1e-6)
-    assert found.n_products <= found.n_iter * 10
+    result = minimise(Squares(A, target), 6, tol=1e-12)
+    np.testing.assert_allclose(result.coef, np.linalg.solve(A.T @ A + np.eye(6), A.T @ target), atol=1e-6)
+    assert result.n_products <= result.n_iter * 10
 
 
 @pytest.mark.parametrize("loss", [SquaredHinges, Logistic])
@@ -82,10 +82,10 @@ def test_generic_solver_and_gap(loss, seed):
 
     best = generic(objective, np.zeros(5), jac=True, method="BFGS", options={"gtol": 1e-9}).fun
     rounds = []
-    found = minimise(problem, 5, tol=1e-9, monitor_step=lambda w: rounds.append(objective(w)[0]))
-    np.testing.assert_allclose(found.primal, best, rtol=1e-8)
-    np.testing.assert_allclose(objective(found.coef)[0], found.primal, rtol=1e-12)
-    assert found.gap <= 1e-9 and (np.diff(rounds) < 0).all() and len(rounds) == found.n_iter
+    result = minimise(problem, 5, tol=1e-9, monitor_step=lambda w: rounds.append(objective(w)[0]))
+    np.testing.assert_allclose(result.primal, best, rtol=1e-8)
+    np.testing.assert_allclose(objective(result.coef)[0], result.primal, rtol=1e-12)
+    assert result.gap <= 1e-9 and (np.diff(rounds) < 0).all() and len(rounds) == result.n_iter
     for tol in (0.9, 0.1, 1e-3):
         rough = minimise(problem, 5, tol=tol)
         assert rough.dual <= best * (1 + 1e-9) and rough.gap <= tol

@@ -54,8 +54,8 @@ def test_position_weights_differ_and_all_learn():
 
 def test_isorank_and_qbrank_are_compared_by_query():
     data = pk.datasets.make_ranking(30, 10, 4, label_proportions=(0.5, 0.3, 0.2), random_state=0)
-    words = {"num_leaves": (4,), "learning_rate": (0.1, 0.2), "n_estimators": 5}
-    frame = isorank_and_qbrank(data, **words, preset=None, n_jobs=1).frame
+    parameters = {"num_leaves": (4,), "learning_rate": (0.1, 0.2), "n_estimators": 5}
+    frame = isorank_and_qbrank(data, **parameters, preset=None, n_jobs=1).frame
     assert frame["figure"].to_list()[::3] == ["chosen in each fold", "chosen for all folds", "mean over 2 settings"]
     for _, part in frame.group_by("figure"):
         ours, *others = part.iter_rows(named=True)
@@ -67,7 +67,7 @@ def test_isorank_and_qbrank_are_compared_by_query():
 
 def test_one_setting_for_all_folds_is_the_best_on_their_validation_parts_together():
     data = pk.datasets.make_ranking(30, 10, 4, label_proportions=(0.5, 0.3, 0.2), random_state=0)
-    found = isorank_and_qbrank(data, num_leaves=(4,), learning_rate=(0.1, 0.2), n_estimators=4, preset=None, n_jobs=1)
+    result = isorank_and_qbrank(data, num_leaves=(4,), learning_rate=(0.1, 0.2), n_estimators=4, preset=None, n_jobs=1)
     folds = pk.letor_folds(data)
     values = {}
     for rate in (0.1, 0.2):
@@ -85,7 +85,7 @@ def test_one_setting_for_all_folds_is_the_best_on_their_validation_parts_togethe
                 for part in ("valid", "test")
             )
             values[valid] = test
-    row = found.frame.row(
+    row = result.frame.row(
         by_predicate=(pl.col("figure") == "chosen for all folds") & (pl.col("method") == "IsoRank"), named=True
     )
     assert row["MAP"] == pytest.approx(values[max(values)])

@@ -20,9 +20,9 @@ def test_result_is_drawn_in_every_format():
 
 
 def test_every_study_is_found_and_asks_a_question():
-    found = studies()
-    assert {"listnet-curve", "linear-weights", "isorank-and-qbrank", "top-k-loss"} <= set(found)
-    for name, function in found.items():
+    result = studies()
+    assert {"listnet-curve", "linear-weights", "isorank-and-qbrank", "top-k-loss"} <= set(result)
+    for name, function in result.items():
         assert find_study(name.upper().replace("-", "_")) is function
         assert function.__doc__.strip().splitlines()[0].endswith("?")
 

@@ -34,8 +34,8 @@ def _split(seed=0, docids=False):
 def test_cases_are_the_largest_differences_and_the_pair_adds_up():
     split = _split(docids=True)
     study = case_studies(split, rankers=RANKERS, n_trials=1, n_jobs=1, random_state=0)
-    found = pk.experiment(split, RANKERS, ["AP"], n_trials=1, n_jobs=1)
-    values = {r: found.cell(r, 1).values["AP"] for r in RANKERS}
+    result = pk.experiment(split, RANKERS, ["AP"], n_trials=1, n_jobs=1)
+    values = {r: result.cell(r, 1).values["AP"] for r in RANKERS}
     difference = values["ListNet"] - values["one"]
     assert study.frame["difference"].to_list() == pytest.approx(
         [d for d in (difference.max(), difference.min()) if d != 0]
@@ -44,7 +44,7 @@ def test_cases_are_the_largest_differences_and_the_pair_adds_up():
     lists, pair = study.parts[:2]
     query = split[2].select([int(difference.argmax())])
     for ranker in RANKERS:
-        scores = found.cell(ranker, 1).model().predict(query)
+        scores = result.cell(ranker, 1).model().predict(query)
         order = np.argsort(-scores, kind="stable")[:10]
         assert lists.frame[ranker].to_list() == query.docids[order].tolist()
         assert lists.frame[f"label ({ranker})"].to_list() == [f"{query.y[i]:g}" for i in order]

@@ -57,8 +57,8 @@ def test_the_penalty_shrinks_weak_directions_first():
     _, sigma, V = np.linalg.svd(centred.astype(float), full_matrices=False)
     ratios = {}
     for alpha in (1e-9, 1.0, 4.0):
-        words = {"alpha": alpha, "standardize": False, "max_iter": 5000, "tol": 1e-14}
-        ratios[alpha] = V @ pk.LinearRegression(**words).fit(data).scorer_.weights[:, 0]
+        parameters = {"alpha": alpha, "standardize": False, "max_iter": 5000, "tol": 1e-14}
+        ratios[alpha] = V @ pk.LinearRegression(**parameters).fit(data).scorer_.weights[:, 0]
     shrink = [ratios[alpha] / ratios[1e-9] for alpha in (1.0, 4.0)]
     rho = [sigma**2 * (1 / s - 1) for s in shrink]  # the same for both directions, and proportional to α
     assert rho[0][0] == pytest.approx(rho[0][1], rel=1e-3)
@@ -144,10 +144,10 @@ def test_ranknets_gradient_for_a_linear_model():
     X, y, w = rng.standard_normal((6, 3)), np.array([2, 1, 0, 0, 1, 2]), rng.standard_normal(3)
     data = pk.RankingDataset.from_arrays(X, y, qid=[1] * 6)
     X = np.asarray(data.X, float)
-    found = X.T @ Logistic(normalize=False).gradient(X @ w, data)[0]
+    result = X.T @ Logistic(normalize=False).gradient(X @ w, data)[0]
     pairs = [(u, v) for u in range(6) for v in range(6) if y[u] > y[v]]
     expected = sum(-(X[u] - X[v]) / (1 + np.exp((X[u] - X[v]) @ w)) for u, v in pairs)
-    assert found == pytest.approx(expected)
+    assert result == pytest.approx(expected)
 
 
 # ------------------------------------------------------------------------------------------------------- chapter 4
@@ -216,9 +216,9 @@ def test_essential_loss_is_the_least_over_the_orders_that_agree_with_the_labels(
     rng = np.random.default_rng(0)
     for _ in range(30):
         y, s = rng.integers(0, 3, 5).astype(float), rng.standard_normal(5)
-        found = pk.theory.essential_loss(s, pk.RankingDataset.from_arrays(None, y))[0]
+        result = pk.theory.essential_loss(s, pk.RankingDataset.from_arrays(None, y))[0]
         agreeing = [o for o in permutations(range(5)) if (np.diff(y[list(o)]) <= 0).all()]
-        assert found == min(sum(max(s[list(o[t + 1 :])]) >= s[o[t]] for t in range(4)) for o in agreeing)
+        assert result == min(sum(max(s[list(o[t + 1 :])]) >= s[o[t]] for t in range(4)) for o in agreeing)
 
 
 def test_listmle_is_a_sequence_of_classifications():

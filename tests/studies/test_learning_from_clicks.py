@@ -24,22 +24,22 @@ def test_rows_and_the_gap():
     study = learning_from_clicks(
         data, users=["position 2"], pages=3000, methods=["naive", "PBM labels"], logging="random", seeds=2
     )
-    found = study.frame
-    assert found["method"].to_list() == ["all grades", "grades shown", "naive", "PBM labels"]
-    value = dict(zip(found["method"], found["nDCG@10"], strict=True))
+    result = study.frame
+    assert result["method"].to_list() == ["all grades", "grades shown", "naive", "PBM labels"]
+    value = dict(zip(result["method"], result["nDCG@10"], strict=True))
     assert value["all grades"] > value["naive"] > 0.4
-    gain = dict(zip(found["method"], found["gain"], strict=True))
+    gain = dict(zip(result["method"], result["gain"], strict=True))
     assert gain["naive"] == 0
     assert gain["PBM labels"] == pytest.approx(value["PBM labels"] - value["naive"])
-    closed = dict(zip(found["method"], found["closed"], strict=True))
+    closed = dict(zip(result["method"], result["closed"], strict=True))
     assert closed["PBM labels"] == pytest.approx(gain["PBM labels"] / gain["grades shown"])
     assert closed["naive"] is None
-    assert found["±"].null_count() == 0
+    assert result["±"].null_count() == 0
     assert study.to_svg().startswith("<svg")
 
 
 def test_unknown_words_are_named():
-    for words, message in (
+    for parameters, message in (
         ({"users": ["nobody"]}, "'nobody'; give some of position .5"),
         ({"methods": ["magic"]}, "'magic'; give some of naive"),
         ({"logging": "none"}, "'none'; give some of weak"),
@@ -47,7 +47,7 @@ def test_unknown_words_are_named():
         ({"variation": "none"}, "variation='none'; give 'ranks' or 'scores'"),
     ):
         with pytest.raises(pk.DataError, match=message):
-            learning_from_clicks(**words)
+            learning_from_clicks(**parameters)
 
 
 def test_methods_do_not_see_the_grades(monkeypatch):
@@ -72,8 +72,8 @@ def test_every_method_learns_something(method):
 
 
 def test_the_command_takes_options(tmp_path):
-    words = ["learning-from-clicks", "-p", "pages=200", "-p", "seeds=1", "-p", "methods=['naive']"]
-    result = CliRunner().invoke(app, [*words, "-p", "users='trust'", "--out", str(tmp_path / "s.svg")])
+    arguments = ["learning-from-clicks", "-p", "pages=200", "-p", "seeds=1", "-p", "methods=['naive']"]
+    result = CliRunner().invoke(app, [*arguments, "-p", "users='trust'", "--out", str(tmp_path / "s.svg")])
     assert result.exit_code == 0, result.output
     assert (tmp_path / "s.svg").read_text(encoding="utf-8").startswith("<svg")
     result = CliRunner().invoke(app, ["learning-from-clicks", "-p", "sise=whole"])

@@ -49,8 +49,8 @@ def test_most_pages_can_be_repeated_without_data():
 def test_every_loss_is_on_the_page_of_convex_losses():
     rows = [row.split("|")[1:3] for row in rows_of(page_of("convex-losses"))[1:]]
     public = {item.name for item in items("loss") if "._" not in item.module}
-    found = {name: cls for name, cls in pk.losses().items() if cls.has_value and name in public}
-    claims = {name: "convex" if cls.convex else "–" for name, cls in found.items()}
+    result = {name: cls for name, cls in pk.losses().items() if cls.has_value and name in public}
+    claims = {name: "convex" if cls.convex else "–" for name, cls in result.items()}
     assert {name.strip(): claim.strip() for name, claim in rows} == claims
 
 

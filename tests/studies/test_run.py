@@ -14,8 +14,8 @@ import plackett as pk
 from studies.run import app
 
 
-def _call(*words):
-    return CliRunner().invoke(app, [*map(str, words)])
+def _call(*arguments):
+    return CliRunner().invoke(app, [*map(str, arguments)])
 
 
 def test_list_names_the_studies_with_their_questions():
@@ -39,7 +39,7 @@ def test_a_study_of_a_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("arguments", "message"),
     [
         (["push-and-owl"], "did you mean"),
         (["push-and-owa", "--data", "mq2008"], "generates its own data"),
@@ -47,8 +47,8 @@ def test_a_study_of_a_file(tmp_path):
         (["push-and-owa", "--trials", "3"], "Invalid value for --trials: push-and-owa does not use this option"),
     ],
 )
-def test_misuse_is_explained(words, message):
-    result = _call(*words)
+def test_misuse_is_explained(arguments, message):
+    result = _call(*arguments)
     assert result.exit_code != 0
     assert message in " ".join(result.output.replace("│", " ").split())
 

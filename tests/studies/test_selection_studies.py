@@ -31,19 +31,19 @@ def test_everything_judged_is_the_truth():
 
 
 def test_rows_of_what_to_label():
-    found = what_to_label(budgets=(4,), n_queries=5, n_repeats=2)
-    assert found.frame.height == 7
-    assert found.frame["Kendall's τ"].is_between(-1, 1).all()
-    assert found.parts[0].frame["choice of documents"].to_list() == ["random", "svm_sampling", "expected_change"]
-    assert found.parts[1].frame["choice of queries"].to_list() == ["random", "k-centre", "expected change"]
-    assert found.frame.equals(what_to_label(budgets=(4,), n_queries=5, n_repeats=2).frame)
+    result = what_to_label(budgets=(4,), n_queries=5, n_repeats=2)
+    assert result.frame.height == 7
+    assert result.frame["Kendall's τ"].is_between(-1, 1).all()
+    assert result.parts[0].frame["choice of documents"].to_list() == ["random", "svm_sampling", "expected_change"]
+    assert result.parts[1].frame["choice of queries"].to_list() == ["random", "k-centre", "expected change"]
+    assert result.frame.equals(what_to_label(budgets=(4,), n_queries=5, n_repeats=2).frame)
 
 
 @pytest.mark.full
 def test_rows_of_what_to_train_on():
-    found = what_to_train_on(n_repeats=2)
-    assert found.frame.height == 5
-    assert [part.frame.height >= 3 for part in found.parts] == [True, True]
+    result = what_to_train_on(n_repeats=2)
+    assert result.frame.height == 5
+    assert [part.frame.height >= 3 for part in result.parts] == [True, True]
 
 
 def test_intervals():
@@ -53,8 +53,8 @@ def test_intervals():
 
 
 def test_rows_of_the_scoring_frontier():
-    found = scoring_frontier(n_estimators=12, num_leaves=4, n_queries=24, n_docs=14, repeats=1, max_loss=0.05)
-    frame = found.frame
+    result = scoring_frontier(n_estimators=12, num_leaves=4, n_queries=24, n_docs=14, repeats=1, max_loss=0.05)
+    frame = result.frame
     first = frame.row(0, named=True)
     assert (first["scoring"], first["minus all"], first["of the time"]) == ("all trees", 0.0, 1.0)
     ways = set(frame["scoring"])
@@ -64,7 +64,7 @@ def test_rows_of_the_scoring_frontier():
     np.testing.assert_allclose(frame["nDCG@10"] - first["nDCG@10"], frame["minus all"], atol=1e-12)
     assert (frame["from"] <= frame["minus all"]).all() and (frame["minus all"] <= frame["to"]).all()
     assert frame["nDCG@10"].is_between(0, 1).all()
-    assert "<svg" in found.picture
+    assert "<svg" in result.picture
 
 
 @pytest.mark.full
@@ -82,6 +82,6 @@ def test_the_study_has_a_row_for_every_split_and_a_chart():
 
 def test_the_study_with_everything_is_full_training():
     data = pk.datasets.make_ranking(20, 8, 3, random_state=0)
-    found = deep_or_shallow(data, ranker="LinearRegression(max_iter=5)", shares=(0.3, 1.0), n_repeats=2)
-    row = found.frame.row(1, named=True)
-    assert row["deep"] == row["shallow"] and f"{row['deep']:.4f}" in found.question
+    result = deep_or_shallow(data, ranker="LinearRegression(max_iter=5)", shares=(0.3, 1.0), n_repeats=2)
+    row = result.frame.row(1, named=True)
+    assert row["deep"] == row["shallow"] and f"{row['deep']:.4f}" in result.question

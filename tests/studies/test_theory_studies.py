@@ -25,9 +25,9 @@ PUBLISHED = (
 
 def test_figures_are_computed_as_in_the_paper():
     for values, (mean, largest, variance) in zip(PUBLISHED, ((1.221, 4.53, 0.721), (0.118, 0.27, 0.0034)), strict=True):
-        found = Stability("query", "remove", np.array(values), None, np.empty(0), np.empty(0))
-        assert (found.mean, found.max) == pytest.approx((mean, largest), abs=5e-4)
-        assert found.variance == pytest.approx(variance, rel=0.01)
+        result = Stability("query", "remove", np.array(values), None, np.empty(0), np.empty(0))
+        assert (result.mean, result.max) == pytest.approx((mean, largest), abs=5e-4)
+        assert result.variance == pytest.approx(variance, rel=0.01)
 
 
 def test_one_long_query_moves_ranking_svm_more_than_ir_svm():

@@ -10,12 +10,12 @@ from plackett.testing._expect import close
 
 
 @pytest.mark.parametrize(
-    ("found", "wanted"),
+    ("result", "wanted"),
     [(1.0, np.inf), (np.inf, 1.0), (-np.inf, np.inf), (np.nan, 1.0), (1.0, np.nan), (1.0, 1.1), ([1.0], [1.0, 1.0])],
 )
-def test_different_numbers_are_not_close(found, wanted):
+def test_different_numbers_are_not_close(result, wanted):
     with pytest.raises(CheckFailed, match="the sum"):
-        close(np.asarray(found), np.asarray(wanted), "the sum")
+        close(np.asarray(result), np.asarray(wanted), "the sum")
 
 
 @pytest.mark.parametrize("value", [0.0, -3.5, np.inf, -np.inf, np.nan])

@@ -49,13 +49,13 @@ ANALYZERS = [
 
 def by_table(analyzer, texts, batch=3):
     table = TermTable(analyzer)
-    found = []
+    result = []
     for i in range(0, len(texts), batch):
         offsets, terms = table.stream(texts[i : i + batch])
         names = table.terms
         for a, b in pairwise(offsets):
-            found.append([None if t < 0 else names[t] for t in terms[a:b]])
-    return found
+            result.append([None if t < 0 else names[t] for t in terms[a:b]])
+    return result
 
 
 @pytest.mark.parametrize("analyzer", ANALYZERS, ids=str)
@@ -78,8 +78,8 @@ def test_random_characters_of_all_unicode(analyzer):
 
 def reference(text, language="english", stop=STOP_WORDS["english"]):
     """What everyone writes with ``re`` and PyStemmer."""
-    words = re.findall(r"\w+", unicodedata.normalize("NFKC", text).lower())
-    return Stemmer.Stemmer(language).stemWords([word for word in words if word not in stop])
+    tokens = re.findall(r"\w+", unicodedata.normalize("NFKC", text).lower())
+    return Stemmer.Stemmer(language).stemWords([word for word in tokens if word not in stop])
 
 
 def test_tokens_are_those_of_re_and_pystemmer():
@@ -102,8 +102,8 @@ def test_tokens_of_real_texts_are_those_of_re_and_pystemmer(data_dir):
     with gzip.open(path, "rt", encoding="utf-8") as file:
         texts = [line for line in file if not line.isascii()][:1500]
     texts = [" ".join(str(v) for v in json.loads(text).values()) for text in texts]
-    found = by_table(Analyzer(cjk=False), texts, 500)
-    assert [[t for t in sequence if t is not None] for sequence in found] == [reference(text) for text in texts]
+    result = by_table(Analyzer(cjk=False), texts, 500)
+    assert [[t for t in sequence if t is not None] for sequence in result] == [reference(text) for text in texts]
 
 
 def test_many_words_make_the_tables_grow():
@@ -132,8 +132,8 @@ def test_marks_belong_to_words_where_the_language_needs_them():
 
 def test_spans_are_places_in_the_given_text():
     text = "Ｗings of\tSTEEL 東京都"
-    found = Analyzer().spans(text)
-    assert [(text[a:b], terms) for a, b, terms in found] == [
+    result = Analyzer().spans(text)
+    assert [(text[a:b], terms) for a, b, terms in result] == [
         ("Ｗings", ("wing",)),
         ("of", (None,)),
         ("STEEL", ("steel",)),

@@ -56,10 +56,10 @@ def newest_first():
 
 def test_without_a_ranker_it_is_search():
     index = make_index()
-    found = SearchPipeline(index).search("wing -heat year:>1960", 7)
+    result = SearchPipeline(index).search("wing -heat year:>1960", 7)
     expected = search(index, "wing -heat year:>1960", 7)
-    assert [(hit.id, hit.score) for hit in found] == [(hit.id, hit.score) for hit in expected]
-    assert found[0].snippet() == expected[0].snippet()
+    assert [(hit.id, hit.score) for hit in result] == [(hit.id, hit.score) for hit in expected]
+    assert result[0].snippet() == expected[0].snippet()
 
 
 def test_candidates_are_ranked_by_the_ranker():
@@ -69,11 +69,11 @@ def test_candidates_are_ranked_by_the_ranker():
     rows = np.array([[h.document.fields["year"], index.field().lengths[h.number]] for h in candidates], np.float32)
     scores = ranker.predict(rows, qid=np.zeros(20, int))
     order = sorted(range(20), key=lambda i: (-scores[i], i))[:5]
-    found = pipeline.search("wing shock", 5)
-    assert [hit.id for hit in found] == [candidates[i].id for i in order]
-    assert [hit.score for hit in found] == pytest.approx([scores[i] for i in order])
-    assert [hit.retrieval_score for hit in found] == pytest.approx([candidates[i].score for i in order])
-    assert found[0].features == {"year": rows[order[0], 0], "length": rows[order[0], 1]}
+    result = pipeline.search("wing shock", 5)
+    assert [hit.id for hit in result] == [candidates[i].id for i in order]
+    assert [hit.score for hit in result] == pytest.approx([scores[i] for i in order])
+    assert [hit.retrieval_score for hit in result] == pytest.approx([candidates[i].score for i in order])
+    assert result[0].features == {"year": rows[order[0], 0], "length": rows[order[0], 1]}
     assert pipeline.search("nothing of the kind") == []
 
 
@@ -105,8 +105,8 @@ def test_a_folder_with_features_and_ranker(tmp_path, as_file):
     pipeline.save(tmp_path / "p")
     loaded = SearchPipeline.load(tmp_path / "p")
     for query in ("wing", "shock layer"):
-        found, expected = loaded.search(query), pipeline.search(query)
-        assert [(h.id, h.score, h.features) for h in found] == [(h.id, h.score, h.features) for h in expected]
+        result, expected = loaded.search(query), pipeline.search(query)
+        assert [(h.id, h.score, h.features) for h in result] == [(h.id, h.score, h.features) for h in expected]
 
 
 def test_refusals(tmp_path):
@@ -169,13 +169,13 @@ def test_features_are_found_by_name():
 
 def test_other_models_understand_conditions():
     index = make_index()
-    found = SearchPipeline(index, model=RM3()).search("wing -heat year:>1960", 80)
+    result = SearchPipeline(index, model=RM3()).search("wing -heat year:>1960", 80)
     whole = RM3().search(index, ["wing"], 80)
     fields = [index.document(int(d)).fields for d in whole.documents]
     kept = ["heat" not in f["body"] and "wing" in f["body"].split() and f["year"] > 1960 for f in fields]
-    assert [hit.number for hit in found] == whole.documents[kept].tolist()
-    assert [hit.score for hit in found] == whole.scores[kept].tolist()
-    assert found == SearchPipeline(index, model=RM3()).search("wing", 80, filters="-heat year:>1960 +wing")
+    assert [hit.number for hit in result] == whole.documents[kept].tolist()
+    assert [hit.score for hit in result] == whole.scores[kept].tolist()
+    assert result == SearchPipeline(index, model=RM3()).search("wing", 80, filters="-heat year:>1960 +wing")
     for pipeline in (SearchPipeline(index), SearchPipeline(index, model=RM3())):
         with pytest.raises(DataError, match="column 6: the index has no field 'nofield'"):
             pipeline.search("wing nofield:x")

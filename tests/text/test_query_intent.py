@@ -38,13 +38,13 @@ def test_signals_by_hand():
     intent = QueryIntent(smoothing=1.0, weights=(1, 0, 0, 0, 0)).fit(
         ["a b"], ["a c"], emphasised=["a"], plain=["a a c"]
     )
-    words = 3 + 1  # a, b, c and one for unseen words
-    p = {"a": 2 / (2 + words), "b": 2 / (2 + words), "c": 1 / (2 + words)}
-    home = p["a"] * (1 + words * p["b"]) / (1 + words)
-    topic = p["a"] * (0 + words * p["c"]) / (1 + words)
-    found = intent.features(["a b"])[0]
-    assert found[0] == pytest.approx(np.log(home / topic))
-    assert found[2] == pytest.approx(1 / 3)  # "a" occurs once in titles and twice elsewhere, "b" nowhere
+    tokens = 3 + 1  # a, b, c and one for unseen words
+    p = {"a": 2 / (2 + tokens), "b": 2 / (2 + tokens), "c": 1 / (2 + tokens)}
+    home = p["a"] * (1 + tokens * p["b"]) / (1 + tokens)
+    topic = p["a"] * (0 + tokens * p["c"]) / (1 + tokens)
+    result = intent.features(["a b"])[0]
+    assert result[0] == pytest.approx(np.log(home / topic))
+    assert result[2] == pytest.approx(1 / 3)  # "a" occurs once in titles and twice elsewhere, "b" nowhere
 
 
 def test_refusals():

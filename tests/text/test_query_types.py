@@ -36,7 +36,7 @@ def test_signals_equal_the_formulas():
     texts = [(d.fields["title"] + " " + d.fields["body"]).split() for d in documents]
     parts = {home: [t for i, t in enumerate(texts) if (i % 3 != 0) == home] for home in (True, False)}
     queries = ["w1 w2 w3", "w4", "w5 unseen", "unseen", "w1 w1 w7"]
-    found = query_type_signals(index, queries, mu=20)
+    result = query_type_signals(index, queries, mu=20)
     everything = [w for t in texts for w in t]
 
     def probability(word, home):
@@ -45,26 +45,26 @@ def test_signals_equal_the_formulas():
         return (own.count(word) + 20 * whole) / (len(own) + 20)
 
     def information(a, b, home):
-        count = lambda *words: sum(all(w in t for w in words) for t in parts[home])  # noqa: E731
+        count = lambda *arguments: sum(all(w in t for w in arguments) for t in parts[home])  # noqa: E731
         return log((count(a, b) + 0.5) / (count(a) * count(b) / len(parts[home]) + 0.5))
 
     for q, text in enumerate(queries):
-        words = [w for w in dict.fromkeys(text.split()) if w in everything]
-        ratio = [log(probability(w, True)) - log(probability(w, False)) for w in words]
-        assert found[q, 0] == pytest.approx(np.mean(ratio) if words else 0)
-        pairs = [information(a, b, True) - information(a, b, False) for a, b in combinations(words, 2)]
-        assert found[q, 1] == pytest.approx(np.mean(pairs) if pairs else 0)
+        arguments = [w for w in dict.fromkeys(text.split()) if w in everything]
+        ratio = [log(probability(w, True)) - log(probability(w, False)) for w in arguments]
+        assert result[q, 0] == pytest.approx(np.mean(ratio) if arguments else 0)
+        pairs = [information(a, b, True) - information(a, b, False) for a, b in combinations(arguments, 2)]
+        assert result[q, 1] == pytest.approx(np.mean(pairs) if pairs else 0)
         titles = [w for d in documents for w in d.fields["title"].split()]
-        inside = sum(titles.count(w) for w in words) / max(sum(everything.count(w) for w in words), 1)
-        assert found[q, 2] == pytest.approx(inside)
-    assert np.isfinite(found).all()
+        inside = sum(titles.count(w) for w in arguments) / max(sum(everything.count(w) for w in arguments), 1)
+        assert result[q, 2] == pytest.approx(inside)
+    assert np.isfinite(result).all()
 
 
 def test_equal_collections_say_nothing():
     documents = [Document(f"{d.id} {side}", {"body": d.fields["body"]}) for d in make(30) for side in "ab"]
     index = Index.build(documents, analyzer=PLAIN)
-    found = query_type_signals(index, ["w1 w2", "w3 w4 w5"], home=[d.id.endswith("a") for d in documents])
-    np.testing.assert_allclose(found[:, :2], 0, atol=1e-12)
+    result = query_type_signals(index, ["w1 w2", "w3 w4 w5"], home=[d.id.endswith("a") for d in documents])
+    np.testing.assert_allclose(result[:, :2], 0, atol=1e-12)
 
 
 def test_names_and_questions():
@@ -96,10 +96,10 @@ def test_weights_are_recovered():
     truth = np.array([2.0, 0.5, -4.0, 1.0])
     chance = 1 / (1 + np.exp(-(signals @ truth - 0.7)))
     types = np.where(rng.random(4000) < chance, "home", "topic").tolist()
-    found = QueryTypeClassifier().fit(signals, types, C=1e4)
-    np.testing.assert_allclose(found.weights, truth, atol=0.5)
-    assert found.threshold == pytest.approx(0.7, abs=0.15)
-    assert (found.predict(signals) == np.array(types)).mean() > 0.75
+    result = QueryTypeClassifier().fit(signals, types, C=1e4)
+    np.testing.assert_allclose(result.weights, truth, atol=0.5)
+    assert result.threshold == pytest.approx(0.7, abs=0.15)
+    assert (result.predict(signals) == np.array(types)).mean() > 0.75
 
 
 def test_mistakes_are_named():

@@ -36,7 +36,7 @@ PLACES = ["ice", "reef", "harbour", "shore", "deep water", "kelp"]
 def documents(n=60):
     rng = np.random.default_rng(0)
     for i in range(n):
-        animal, verb, place = (str(rng.choice(words)) for words in (ANIMALS, VERBS, PLACES))
+        animal, verb, place = (str(rng.choice(tokens)) for tokens in (ANIMALS, VERBS, PLACES))
         text = (
             f"The {animal} {verb} near the {place}. " * int(rng.integers(1, 4))
             + f"A <b>{rng.choice(ANIMALS)}</b> & co."
@@ -51,14 +51,14 @@ QUERIES = {f"q{i}": f"{animal} {PLACES[i % len(PLACES)]}" for i, animal in enume
 
 def judged(docs):
     """Grades by what the documents say: 2 with animal and place, 1 with the animal."""
-    found = {}
+    result = {}
     for qid, text in QUERIES.items():
-        animal, place = text.split()[0], text.split()[1]
+        animal, position = text.split()[0], text.split()[1]
         for doc in docs:
             body = doc.fields["body"]
             if animal in body:
-                found.setdefault(qid, {})[doc.id] = 2.0 if place in body else 1.0
-    return found
+                result.setdefault(qid, {})[doc.id] = 2.0 if position in body else 1.0
+    return result
 
 
 @pytest.fixture(scope="session")
@@ -151,10 +151,10 @@ def served(bench, **options):
 
 def _browser():
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    found = next((p for name in ("chromium", "chromium-browser", "google-chrome") if (p := shutil.which(name))), None)
-    if found is None:
+    result = next((p for name in ("chromium", "chromium-browser", "google-chrome") if (p := shutil.which(name))), None)
+    if result is None:
         pytest.skip("there is no Chromium on this machine (Debian: apt-get install chromium)")
-    return playwright.sync_playwright(), found
+    return playwright.sync_playwright(), result
 
 
 @pytest.fixture(scope="module")
@@ -205,7 +205,7 @@ def open_page(browser):
 def axe():
     """The source of axe-core: ``npm install axe-core`` beside the tests, or its file named by PLACKETT_AXE."""
     places = [os.environ.get("PLACKETT_AXE", ""), "node_modules/axe-core/axe.min.js"]
-    path = next((Path(place) for place in places if place and Path(place).is_file()), None)
+    path = next((Path(position) for position in places if position and Path(position).is_file()), None)
     if path is None:
         pytest.skip("axe-core is not installed (npm install axe-core)")
     return path.read_text("utf-8")

@@ -33,32 +33,32 @@ def test_kappa_has_quadratic_weights():
     a, b = rng.integers(0, 4, 15), rng.integers(0, 4, 15)
     observed = np.mean([(x - y) ** 2 for x, y in zip(a, b, strict=True)])
     expected = np.mean([(x - y) ** 2 for x, y in itertools.product(a, b)])
-    found = agreement(judged({str(i): pair for i, pair in enumerate(zip(a, b, strict=True))}))
-    assert found["pairs"][0]["kappa"] == pytest.approx(1 - observed / expected)
+    result = agreement(judged({str(i): pair for i, pair in enumerate(zip(a, b, strict=True))}))
+    assert result["pairs"][0]["kappa"] == pytest.approx(1 - observed / expected)
 
 
 def test_conflicts_have_the_widest_first():
     given = [("a", "d1", 0), ("b", "d1", 3), ("a", "d2", 1), ("b", "d2", 2), ("a", "d3", 1), ("b", "d3", 1)]
-    found = agreement(Judgement(i, 0.0, r, "q", d, float(g), "") for i, (r, d, g) in enumerate(given))
-    assert [one["docid"] for one in found["conflicts"]] == ["d1", "d2"]
-    assert found["pairs"][0]["n"] == 3 and found["pairs"][0]["same"] == pytest.approx(1 / 3)
+    result = agreement(Judgement(i, 0.0, r, "q", d, float(g), "") for i, (r, d, g) in enumerate(given))
+    assert [one["docid"] for one in result["conflicts"]] == ["d1", "d2"]
+    assert result["pairs"][0]["n"] == 3 and result["pairs"][0]["same"] == pytest.approx(1 / 3)
 
 
 def test_overlap_of_lists_is_that_of_the_definition():
     rng = np.random.default_rng(1)
     for _ in range(10):
         a, b = ([str(d) for d in rng.permutation(15)[:8]] for _ in range(2))
-        (found,) = overlaps({"a": Ranked(a, [0.0] * 8), "b": Ranked(b, [0.0] * 8)})
+        (result,) = overlaps({"a": Ranked(a, [0.0] * 8), "b": Ranked(b, [0.0] * 8)})
         shares = [len(set(a[:d]) & set(b[:d])) / d for d in range(1, 9)]
         rbo = (1 - 0.9) / 0.9 * sum(x * 0.9**d for d, x in enumerate(shares, 1)) + shares[-1] * 0.9**8
-        assert found["common"] == len(set(a) & set(b))
-        assert found["rbo"] == pytest.approx(rbo)
+        assert result["common"] == len(set(a) & set(b))
+        assert result["rbo"] == pytest.approx(rbo)
     (empty,) = overlaps({"a": Ranked([], []), "b": Ranked([], [])})
     assert empty["rbo"] is None
 
 
 def test_pool_has_what_any_ranker_has_near_the_top():
     lists = {"x": list("abcdef"), "y": list("gbahij")}
-    assert {found.docid for found in pool(lists, 3)} == set("abcg")
+    assert {result.docid for result in pool(lists, 3)} == set("abcg")
     first = pool(lists, 3, "disagreement")[0]
     assert first.docid == "g" and first.ranks == {"x": None, "y": 1} and first.priority == 1.0

@@ -21,20 +21,20 @@ def query(**parameters):
 
 
 def test_search_is_that_of_the_library(client, index):
-    found = client.get("/api/search?" + query(q="whale ice", columns=["BM25", "RM3"], k=5)).json
+    result = client.get("/api/search?" + query(q="whale ice", columns=["BM25", "RM3"], k=5)).json
     hits = pk.text.search(index, "whale ice", k=5)
-    assert found["columns"][0]["ids"] == [hit.id for hit in hits]
-    np.testing.assert_allclose(found["columns"][0]["scores"], [hit.score for hit in hits], rtol=1e-6)
+    assert result["columns"][0]["ids"] == [hit.id for hit in hits]
+    np.testing.assert_allclose(result["columns"][0]["scores"], [hit.score for hit in hits], rtol=1e-6)
     results = pk.text.RM3().search(index, ["whale ice"], 5)
-    assert found["columns"][1]["ids"] == [index.id(int(d)) for d in results.documents]
-    assert set(found["cards"]) == {docid for column in found["columns"] for docid in column["ids"]}
-    both = set(found["columns"][0]["ids"]) & set(found["columns"][1]["ids"])
-    assert found["overlap"][0]["common"] == len(both) and 0 <= found["overlap"][0]["rbo"] <= 1
+    assert result["columns"][1]["ids"] == [index.id(int(d)) for d in results.documents]
+    assert set(result["cards"]) == {docid for column in result["columns"] for docid in column["ids"]}
+    both = set(result["columns"][0]["ids"]) & set(result["columns"][1]["ids"])
+    assert result["overlap"][0]["common"] == len(both) and 0 <= result["overlap"][0]["rbo"] <= 1
 
 
 def test_snippets_are_pieces_of_text_not_markup(client):
-    found = client.get("/api/search?" + query(q="whale", columns="BM25")).json
-    card = found["cards"][found["columns"][0]["ids"][0]]
+    result = client.get("/api/search?" + query(q="whale", columns="BM25")).json
+    card = result["cards"][result["columns"][0]["ids"][0]]
     assert any(hit and text.lower().startswith("whale") for text, hit in card["snippet"])
     assert any("<b>" in text for text, _ in card["snippet"])  # as it is in the document: the page makes text of it
     whole = client.get("/api/document?" + query(id=card["id"], q="whale")).json
@@ -54,9 +54,9 @@ def test_filters_select_and_keep_the_order(client, column):
 
 
 def test_error_in_one_column_leaves_the_others(client):
-    found = client.get("/api/search?" + query(q="whale (", columns=["BM25", "RM3"])).json
-    assert "parenthes" in found["columns"][0]["error"] or found["columns"][0]["error"]
-    assert found["columns"][1]["error"] is None and found["columns"][1]["ids"]
+    result = client.get("/api/search?" + query(q="whale (", columns=["BM25", "RM3"])).json
+    assert "parenthes" in result["columns"][0]["error"] or result["columns"][0]["error"]
+    assert result["columns"][1]["error"] is None and result["columns"][1]["ids"]
 
 
 def test_query_of_a_set_finds_the_same_wherever_it_is_asked(client, bench):
@@ -65,19 +65,19 @@ def test_query_of_a_set_finds_the_same_wherever_it_is_asked(client, bench):
     for name in ("BM25", "RM3"):
         run = bench.run(name, "odd", 20)
         for qid, text in texts.items():
-            found = client.get("/api/search?" + query(qid=qid, q=text, columns=name, k=20)).json["columns"][0]
-            assert found["error"] is None and found["ids"] == list(run[qid])
+            result = client.get("/api/search?" + query(qid=qid, q=text, columns=name, k=20)).json["columns"][0]
+            assert result["error"] is None and result["ids"] == list(run[qid])
 
 
 def test_explanation_adds_up_to_the_score(client):
-    found = client.get("/api/search?" + query(q="whale ice", columns="BM25")).json["columns"][0]
-    a, b = found["ids"][0], found["ids"][-1]
+    result = client.get("/api/search?" + query(q="whale ice", columns="BM25")).json["columns"][0]
+    a, b = result["ids"][0], result["ids"][-1]
     one = client.get("/api/explain?" + query(column="BM25", q="whale ice", a=a)).json
-    assert sum(part["contribution"] for part in one["parts"]) == pytest.approx(found["scores"][0], rel=1e-5)
+    assert sum(part["contribution"] for part in one["parts"]) == pytest.approx(result["scores"][0], rel=1e-5)
     two = client.get("/api/explain?" + query(column="BM25", q="whale ice", a=a, b=b)).json
-    gap = found["scores"][0] - found["scores"][-1]
+    gap = result["scores"][0] - result["scores"][-1]
     assert sum(part["contribution"] for part in two["parts"]) == pytest.approx(gap, rel=1e-4)
-    assert two["ranks"] == {a: 1, b: len(found["ids"])}
+    assert two["ranks"] == {a: 1, b: len(result["ids"])}
 
 
 def test_ranker_is_a_column_with_features_explained(bench):
@@ -85,11 +85,11 @@ def test_ranker_is_a_column_with_features_explained(bench):
     data = source.training_data(QUERIES, bench.labels(), [])
     source.add_ranker("learned", pk.LambdaMART(n_estimators=5, min_child_samples=2, n_jobs=1).fit(data), ())
     client = Client(application(bench))
-    found = client.get("/api/search?" + query(q="whale ice", columns=["learned"], k=20)).json["columns"][0]
-    assert found["error"] is None
+    result = client.get("/api/search?" + query(q="whale ice", columns=["learned"], k=20)).json["columns"][0]
+    assert result["error"] is None
     # the batch form that query sets use orders as the single one does
-    assert list(bench.column("learned").run({"x": "whale ice"}, 20)["x"])[:10] == found["ids"][:10]
-    a, b = found["ids"][0], found["ids"][-1]
+    assert list(bench.column("learned").run({"x": "whale ice"}, 20)["x"])[:10] == result["ids"][:10]
+    a, b = result["ids"][0], result["ids"][-1]
     why = client.get("/api/explain?" + query(column="learned", q="whale ice", a=a, b=b)).json
     assert why["method"] == "trees"
     assert sum(part["contribution"] for part in why["parts"]) == pytest.approx(why["scores"][0] - why["scores"][1])
@@ -132,29 +132,29 @@ def test_missing_documents_are_those_that_are_judged_but_not_found(index):
     best = pk.text.search(index, QUERIES["q0"], k=1)[0].id
     labels = {"q0": {best: 2.0, "nowhere": 3.0}}
     client = Client(application(index_bench(index, labels=labels)))
-    found = client.get("/api/missing?set=given").json["missing"]
-    assert found[0]["docid"] == "nowhere" and found[0]["absent"] == ["BM25", "RM3"]
+    result = client.get("/api/missing?set=given").json["missing"]
+    assert result[0]["docid"] == "nowhere" and result[0]["absent"] == ["BM25", "RM3"]
     pool = client.get("/api/pool?set=given&qid=q0").json["documents"]
     assert [one["id"] for one in pool if one["missing"]] == ["nowhere"]
 
 
 def test_evaluation_is_that_of_compare_runs(client, bench):
-    found = client.get("/api/evaluate?" + query(set="given", measures=["nDCG@10", "AP"])).json
+    result = client.get("/api/evaluate?" + query(set="given", measures=["nDCG@10", "AP"])).json
     runs = {name: bench.column(name).run(QUERIES, 100) for name in ("BM25", "RM3")}
     compared = pk.compare_runs(judged(list(documents())), runs, ["nDCG@10", "AP"])
     for row in compared.table.iter_rows(named=True):
-        assert found["means"][row["system"]][row["measure"]] == pytest.approx(row["mean"])
+        assert result["means"][row["system"]][row["measure"]] == pytest.approx(row["mean"])
     p = {(row["measure"], row["a"]): row["p"] for row in compared.pairs.iter_rows(named=True)}
-    assert {(row["measure"], row["a"]): row["p"] for row in found["pairs"]} == pytest.approx(p)
-    assert [row["qid"] for row in found["rows"]] == sorted(QUERIES)
+    assert {(row["measure"], row["a"]): row["p"] for row in result["pairs"]} == pytest.approx(p)
+    assert [row["qid"] for row in result["rows"]] == sorted(QUERIES)
 
 
 def test_snapshot_keeps_what_was_found(client, bench):
     client.post("/api/snapshots", {"name": "before", "column": "BM25", "set": "given"})
     client.post("/api/snapshots", {"name": "other", "column": "RM3", "set": "given"})
     columns = ["snapshot: before", "snapshot: other", "BM25"]
-    found = client.get("/api/evaluate?" + query(set="given", columns=columns)).json["means"]
-    assert found["snapshot: before"] == found["BM25"] != found["snapshot: other"]
+    result = client.get("/api/evaluate?" + query(set="given", columns=columns)).json["means"]
+    assert result["snapshot: before"] == result["BM25"] != result["snapshot: other"]
     listed = client.get("/api/search?" + query(qid="q1", columns=columns)).json["columns"]
     assert listed[0]["ids"] == listed[2]["ids"]
     assert client.post("/api/snapshots", {"name": "before", "column": "BM25", "set": "given"}).status == 422

@@ -30,10 +30,10 @@ def work(port, client, requests, sent, failed, graded):
             body = {"rater": f"r{client}", "qid": qid, "docid": f"d{i:02d}", "grade": rng.randrange(5)}
             connection.request("POST", "/api/judge", json.dumps(body), {"Content-Type": "application/json"})
         answer = connection.getresponse()
-        found = json.loads(answer.read())
+        result = json.loads(answer.read())
         sent.append(1)
         if answer.status != 200:
-            failed.append((answer.status, found))
+            failed.append((answer.status, result))
         elif not i % 2:
             graded[f"r{client}", qid, body["docid"]] = body["grade"]
     connection.close()

@@ -380,8 +380,8 @@ def test_pages_are_accessible(site, open_page, axe, scheme):
 def violations(page, axe, where):
     page.evaluate(axe)
     tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
-    found = page.evaluate("(tags) => axe.run(document, { runOnly: { type: 'tag', values: tags } })", tags)
-    return [(where, one["id"], [node["html"][:120] for node in one["nodes"]][:3]) for one in found["violations"]]
+    result = page.evaluate("(tags) => axe.run(document, { runOnly: { type: 'tag', values: tags } })", tags)
+    return [(where, one["id"], [node["html"][:120] for node in one["nodes"]][:3]) for one in result["violations"]]
 
 
 @pytest.mark.parametrize("width", [360, 768, 2560])

@@ -22,9 +22,9 @@ def test_runs_alone_are_searched_judged_and_measured(runs_bench):
     client = Client(application(runs_bench))
     state = client.get("/api/state").json
     assert state["source"]["kind"] == "runs" and not state["source"]["searchable"]
-    found = client.get("/api/search?qid=3").json
-    assert [column["name"] for column in found["columns"]] == ["first", "second"]
-    assert len(found["columns"][0]["ids"]) == 10 and found["labels"]["doc2"] == 2.0
+    result = client.get("/api/search?qid=3").json
+    assert [column["name"] for column in result["columns"]] == ["first", "second"]
+    assert len(result["columns"][0]["ids"]) == 10 and result["labels"]["doc2"] == 2.0
     measured = client.get("/api/evaluate?set=given&measures=nDCG@10").json
     expected = pk.evaluate_run(runs_bench.given, runs_bench.column("first").results, ["nDCG@10"]).mean["nDCG@10"]
     assert measured["means"]["first"]["nDCG@10"] == pytest.approx(expected)
@@ -49,8 +49,8 @@ def test_dataset_alone_is_shown_by_ids_and_features(dataset_bench):
     client = Client(application(dataset_bench))
     source = dataset_bench.source
     qid = next(iter(source.queries))
-    found = client.get(f"/api/search?qid={qid}&columns=ListNet&columns=match_1").json
-    listed = found["columns"][0]
+    result = client.get(f"/api/search?qid={qid}&columns=ListNet&columns=match_1").json
+    listed = result["columns"][0]
     rows = slice(source.data.offsets[0], source.data.offsets[1])
     order = np.argsort(-source.columns["ListNet"].scores[rows], kind="stable")
     assert listed["ids"] == source.docids[rows][order].tolist()
@@ -121,16 +121,16 @@ def test_long_runs_are_measured_to_their_end(tmp_path):
     source = RunsSource("runs")
     source.add(str(tmp_path / "long.run"))
     client = Client(application(Workbench(source, Store(), labels={"1": {"d5": 1.0, "d200": 1.0, "d1250": 1.0}})))
-    found = client.get("/api/evaluate?set=given&measures=AP&measures=nDCG@300").json
-    assert found["means"]["long"]["AP"] == pytest.approx((1 / 5 + 2 / 200 + 3 / 1250) / 3)
+    result = client.get("/api/evaluate?set=given&measures=AP&measures=nDCG@300").json
+    assert result["means"]["long"]["AP"] == pytest.approx((1 / 5 + 2 / 200 + 3 / 1250) / 3)
     gains = [1 / np.log2(6), 1 / np.log2(201)]
     ideal = sum(1 / np.log2(i + 2) for i in range(3))
-    assert found["means"]["long"]["nDCG@300"] == pytest.approx(sum(gains) / ideal)
+    assert result["means"]["long"]["nDCG@300"] == pytest.approx(sum(gains) / ideal)
     # with a snapshot, both are measured as far as it goes
     client.post("/api/snapshots", {"name": "s", "column": "long", "set": "given"})
-    found = client.get("/api/evaluate?set=given&measures=AP&columns=long&columns=snapshot:+s").json
-    assert found["depth"] == 1000
-    assert found["means"]["long"] == found["means"]["snapshot: s"] == {"AP": pytest.approx((1 / 5 + 2 / 200) / 3)}
+    result = client.get("/api/evaluate?set=given&measures=AP&columns=long&columns=snapshot:+s").json
+    assert result["depth"] == 1000
+    assert result["means"]["long"] == result["means"]["snapshot: s"] == {"AP": pytest.approx((1 / 5 + 2 / 200) / 3)}
 
 
 def test_cut_off_of_a_measure_is_reached_in_an_index():
@@ -139,8 +139,8 @@ def test_cut_off_of_a_measure_is_reached_in_an_index():
     index = Index.build([Document(f"d{i}", {"body": "whale " + "sea " * i}) for i in range(150)])
     bench = Workbench(IndexSource(index), Store(), labels={"q": {f"d{i}": 1.0 for i in range(150)}})
     bench.source.queries = {"q": "whale"}
-    found = Client(application(bench)).get("/api/evaluate?set=given&columns=BM25&measures=R@120&measures=AP").json
-    assert found["means"]["BM25"]["R@120"] == pytest.approx(0.8) and found["depth"] == 120
+    result = Client(application(bench)).get("/api/evaluate?set=given&columns=BM25&measures=R@120&measures=AP").json
+    assert result["means"]["BM25"]["R@120"] == pytest.approx(0.8) and result["depth"] == 120
 
 
 def test_cards_have_the_beginning_that_a_snippet_lacks():

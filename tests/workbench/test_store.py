@@ -125,8 +125,8 @@ def test_acknowledged_judgement_survives_kill(tmp_path):
     process.send_signal(signal.SIGKILL)
     last = max([50, *(int(line) for line in process.stdout.read().split() if line.isdigit())])
     process.wait()
-    found = Store(path).labels()["q"]
-    assert {f"d{i}": float(i % 5) for i in range(last)}.items() <= found.items()
+    result = Store(path).labels()["q"]
+    assert {f"d{i}": float(i % 5) for i in range(last)}.items() <= result.items()
     with sqlite3.connect(path) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 

@@ -67,8 +67,8 @@ def test_winner_becomes_a_column(request, kind):
     assert client.post("/api/train/add", {"number": number}).json["column"] == column  # once
     measured = client.get("/api/evaluate", **{}).status  # set is missing
     assert measured == 422
-    found = client.get(f"/api/evaluate?set=given&columns={column.replace(' ', '+').replace('#', '%23')}").json
-    assert found["means"][column]["nDCG@10"] > 0 and "trained on" in found["warnings"][0]
+    result = client.get(f"/api/evaluate?set=given&columns={column.replace(' ', '+').replace('#', '%23')}").json
+    assert result["means"][column]["nDCG@10"] > 0 and "trained on" in result["warnings"][0]
     bench.jobs.close()
 
 

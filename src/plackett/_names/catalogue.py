@@ -42,7 +42,7 @@ class Item(NamedTuple):
         return getattr(import_module(self.module), self.symbol)
 
 
-class Format(NamedTuple):
+class ModelFormat(NamedTuple):
     """A model format of another tool: a class in ``export/`` with ``read`` or ``write`` or both."""
 
     name: str
@@ -81,14 +81,14 @@ def items(kind: str | None = None) -> list[Item]:
     return [item for item in _items() if kind in (None, item.kind)]
 
 
-def formats() -> list[Format]:
+def formats() -> list[ModelFormat]:
     """The model formats of other tools.
 
     >>> {"onnx", "ranklib", "solr", "vespa"} <= {format.name for format in formats() if format.writes}
     True
     """
     return [
-        Format(name, module, symbol, first_line, writes == "writes")
+        ModelFormat(name, module, symbol, first_line, writes == "writes")
         for kind, name, module, symbol, *_, first_line, writes in _rows()
         if kind == "format"
     ]

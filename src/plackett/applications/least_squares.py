@@ -1,4 +1,7 @@
-"""Recommendation from use: factors of users and items by alternating least squares over all pairs."""
+"""Recommendation from use: factors of users and items by alternating least squares over all pairs.
+
+Written here rather than taken from `implicit`, whose compiled code and threads of its own would serve one model.
+"""
 
 from __future__ import annotations
 

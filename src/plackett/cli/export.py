@@ -56,7 +56,7 @@ def export(
     """
     from plackett._load import load
     from plackett.cli.reading import load_with
-    from plackett.export._json_trees import features_path
+    from plackett.export.json_trees import features_path
     from plackett.export.verify import versioned
 
     try:
@@ -85,7 +85,7 @@ def export(
 
 
 def _prove(ranker: Any, out: Path, data: RankingDataset, to: str, names: list[str] | None) -> None:
-    from plackett.export._tools import MissingToolError
+    from plackett.export.tools import MissingToolError
     from plackett.export.verify import verify_export
 
     try:

@@ -114,7 +114,7 @@ def likelihood_slope(model: ClickModel, log: ClickLog, scores: np.ndarray) -> tu
     trial = copy(model)
     trial.attraction_ = clipped(sigmoid(np.asarray(scores, np.float64)))
     rates = trial.attraction_
-    sums = trial._expect(trial._prepare(log))
+    sums = trial.expectations(trial.pages_of(log))
     return sums.log_likelihood, trial.clicks_ - rates * sums.pairs["examined"]
 
 

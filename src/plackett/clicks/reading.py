@@ -14,8 +14,8 @@ from plackett._base.errors import DataError
 from plackett._files.checks import check_regular
 from plackett._names.nearest import hint
 from plackett.clicks.log import ClickLog
-from plackett.clicks.readers._lines import lines
 from plackett.clicks.readers.events import iter_events, read_events
+from plackett.clicks.readers.lines import lines
 from plackett.clicks.readers.page_lines import iter_pages, read_pages
 from plackett.clicks.readers.query_click_lines import iter_yandex, read_yandex
 from plackett.clicks.readers.table_files import is_table_file

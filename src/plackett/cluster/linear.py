@@ -15,8 +15,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.moments import deviation, merged_moments, moments, weight_of_rows
 from plackett.losses.base import BoundLoss, Loss
 from plackett.models.linear import Linear, lbfgs
-from plackett.scorers._products import table_times, transposed_times
 from plackett.scorers.linear import LinearScorer
+from plackett.scorers.products import table_times, transposed_times
 
 __all__ = ["fit_linear"]
 

@@ -196,7 +196,7 @@ def _grow(shard: RankingDataset, order: Any) -> tuple[int, str, str]:
     ranker, model, loss, sample, machines, port = order
     data = _prepared(shard, ranker)
     bound = loss.bind(data, n_jobs=model.n_jobs)
-    parameters = model._parameters(bound, data) | {"pre_partition": True}
+    parameters = model.lightgbm_parameters(bound, data) | {"pre_partition": True}
     example = RankingDataset.from_arrays(
         sample, None, np.zeros(len(sample), np.int64), feature_names=data.feature_names
     )

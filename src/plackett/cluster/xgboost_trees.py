@@ -16,7 +16,7 @@ from plackett._names.optional import optional
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, DeviceForm
 from plackett.losses.pairwise.device import MOST_PAIRS
-from plackett.models.networks.device_pairs import _cut, _Table
+from plackett.models.networks.device_pairs import PaddedTable, cut_by_pairs
 from plackett.models.trees.model import Trees
 
 __all__ = ["fit_xgboost"]
@@ -146,7 +146,7 @@ class _OnDevice:
         torch = load_torch()
         self.form, self.device = form, torch.device(device)
         most = MOST_PAIRS if form.pairs else 1 << 62
-        self.tables = [_Table(form, data, queries, self.device) for queries in _cut(data.group, most)]
+        self.tables = [PaddedTable(form, data, queries, self.device) for queries in cut_by_pairs(data.group, most)]
         weight = np.repeat(form.scale, data.group).astype(np.float32)
         self.curvature = self._given(torch.from_numpy(weight).to(self.device))
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
-from plackett.data.fields import FIELDS, Field
+from plackett.data.fields import FIELDS, DatasetField
 from plackett.data.ids import distinct
 from plackett.data.preferences import Preferences
 from plackett.data.relations import Relation
@@ -63,7 +63,7 @@ def concat(datasets: Sequence[RankingDataset]) -> RankingDataset:
     )
 
 
-def _column(field: Field, values: list[Any]) -> Any:
+def _column(field: DatasetField, values: list[Any]) -> Any:
     if field.dtype is str:
         return _strings(values)
     if field.width is None:

@@ -458,7 +458,7 @@ class RankingDataset:
 
     def to_input_order(self, values: Any) -> np.ndarray:
         """Reorder values from the grouped order to the order of the input rows."""
-        values = self._aligned(values)
+        values = self.aligned_rows(values)
         if self.input_rows is None:
             return values
         out = np.empty_like(values)
@@ -467,10 +467,11 @@ class RankingDataset:
 
     def from_input_order(self, values: Any) -> np.ndarray:
         """Reorder values from the order of the input to the grouped order of the dataset."""
-        values = self._aligned(values)
+        values = self.aligned_rows(values)
         return values if self.input_rows is None else values[self.input_rows]
 
-    def _aligned(self, values: Any) -> np.ndarray:
+    def aligned_rows(self, values: Any) -> np.ndarray:
+        """Values of each row as an array, checked to have one entry for each row."""
         values = np.asarray(values)
         if values.shape[:1] != (self.n_rows,):
             raise DataError(f"values have shape {values.shape}, but the dataset has {self.n_rows} rows")

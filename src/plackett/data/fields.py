@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 
-class Field(NamedTuple):
+class DatasetField(NamedTuple):
     """One optional field of a `plackett.RankingDataset`."""
 
     per: Literal["row", "query"]
@@ -23,22 +23,22 @@ class Field(NamedTuple):
 
 
 #: The fields beside ``X``, ``offsets`` and ``qids``, in the order of the columns of a table.
-FIELDS: dict[str, Field] = {
-    "docids": Field("row", None, "docid"),
-    "y": Field("row", np.float64, "label"),
-    "sample_weight": Field("row", np.float64, "sample_weight"),
-    "query_weight": Field("query", np.float64, "query_weight"),
-    "query_time": Field("query", np.float64, "query_time"),
-    "positions": Field("row", np.int32, "position"),
-    "query_features": Field("query", np.float32, "query_features", "query features"),
+FIELDS: dict[str, DatasetField] = {
+    "docids": DatasetField("row", None, "docid"),
+    "y": DatasetField("row", np.float64, "label"),
+    "sample_weight": DatasetField("row", np.float64, "sample_weight"),
+    "query_weight": DatasetField("query", np.float64, "query_weight"),
+    "query_time": DatasetField("query", np.float64, "query_time"),
+    "positions": DatasetField("row", np.int32, "position"),
+    "query_features": DatasetField("query", np.float32, "query_features", "query features"),
     # a query without some of the subtopics has NaN there, of no weight
-    "subtopics": Field("row", np.float32, "subtopics", "T", np.nan),
-    "subtopic_weight": Field("query", np.float64, "subtopic_weight", "T", 0.0),
-    "comments": Field("row", str, "comment"),
+    "subtopics": DatasetField("row", np.float32, "subtopics", "T", np.nan),
+    "subtopic_weight": DatasetField("query", np.float64, "subtopic_weight", "T", 0.0),
+    "comments": DatasetField("row", str, "comment"),
 }
 
 #: The fields that are numbers: what a ranker can learn from, a measure or a split can use.
-NUMBERS: dict[str, Field] = {name: field for name, field in FIELDS.items() if field.dtype not in (None, str)}
+NUMBERS: dict[str, DatasetField] = {name: field for name, field in FIELDS.items() if field.dtype not in (None, str)}
 
 #: The fields that rankers learn from, beside features, preferences and relations.
 LEARNED = ("y", "sample_weight", "query_weight", "query_features")

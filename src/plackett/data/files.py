@@ -19,7 +19,7 @@ from plackett.data.required import check_dataset
 __all__ = ["read", "write"]
 
 
-class Format(NamedTuple):
+class FileFormat(NamedTuple):
     """A file format: its suffixes, and the functions that read and write it."""
 
     name: str
@@ -33,10 +33,10 @@ class Format(NamedTuple):
 
 
 FORMATS = (
-    Format("native", (".plackett",), "plackett.data.native", "open_dataset", "save_dataset", b'{"__metadata__"', 8),
-    Format("parquet", (".parquet", ".pq"), "plackett.data.tables", "read_parquet", "write_parquet", b"PAR1"),
-    Format("separated text", (".csv", ".tsv", ".tab"), "plackett.data.tables", "read_csv", "write_csv"),
-    Format(
+    FileFormat("native", (".plackett",), "plackett.data.native", "open_dataset", "save_dataset", b'{"__metadata__"', 8),
+    FileFormat("parquet", (".parquet", ".pq"), "plackett.data.tables", "read_parquet", "write_parquet", b"PAR1"),
+    FileFormat("separated text", (".csv", ".tsv", ".tab"), "plackett.data.tables", "read_csv", "write_csv"),
+    FileFormat(
         "LETOR text",
         (".txt", ".letor", ".svm", ".svmlight", ".libsvm", ".dat"),
         "plackett.data.letor",
@@ -89,7 +89,7 @@ def read(path: str | os.PathLike[str], **options: Any) -> RankingDataset:
     return reader(path, **options)
 
 
-def format_of(path: str | os.PathLike[str]) -> Format:
+def format_of(path: str | os.PathLike[str]) -> FileFormat:
     """The format of an existing file, by its suffix or its first bytes."""
     if Path(path).is_dir():
         files = sorted(entry.name for entry in Path(path).iterdir() if entry.is_file())[:5]
@@ -97,7 +97,7 @@ def format_of(path: str | os.PathLike[str]) -> Format:
     return format_by_suffix(path) or _look(path)
 
 
-def format_by_suffix(path: str | os.PathLike[str]) -> Format | None:
+def format_by_suffix(path: str | os.PathLike[str]) -> FileFormat | None:
     """The format that the suffix of a name stands for; None if it is unknown."""
     return _BY_SUFFIX.get(bare_suffix(path))
 
@@ -116,7 +116,7 @@ def write(data: RankingDataset, path: str | os.PathLike[str], **options: Any) ->
     getattr(import_module(format.module), format.writer)(check_dataset(data), path, **options)
 
 
-def _look(path: str | os.PathLike[str]) -> Format:
+def _look(path: str | os.PathLike[str]) -> FileFormat:
     if Path(path).is_fifo():  # a pipe can be read only once, which is enough for text
         return LETOR
     with open(path, "rb") as file:

@@ -129,9 +129,9 @@ class Comparison(Renderable):
             for row in self.pairs.iter_rows(named=True)
         )
         header = ("measure", "pair", "difference", f"{1 - self.alpha:.0%} interval", "p", "win/tie/loss")
-        return Table.of(header, rows, notes=(f"p: {self._test()}.",), n_names=2)
+        return Table.of(header, rows, notes=(f"p: {self.test_name()}.",), n_names=2)
 
-    def _test(self) -> str:
+    def test_name(self) -> str:
         """How the p-values were computed."""
         n_pairs = self.pairs.height // len(self.measures)
         corrected = self.correction != "none" and n_pairs > 1
@@ -142,7 +142,7 @@ class Comparison(Renderable):
         against = "" if self.baseline is None else f" Compared with {self.baseline} only."
         notes = [
             f"{plural(self.qids.size, 'query', 'queries')}. A figure with a letter is significantly better than that "
-            f"system (p ≤ {self.alpha:g}, {self._test()}).{against}"
+            f"system (p ≤ {self.alpha:g}, {self.test_name()}).{against}"
         ]
         if intervals:
             notes.append(f"In brackets: {1 - self.alpha:.0%} confidence interval ({self.interval}).")

@@ -17,16 +17,16 @@ from plackett.data.query_normalizer import QueryNormalizer
 from plackett.data.reference import below_zero
 from plackett.export._forest import Forest, Tree
 from plackett.feature_selection.selector import FeatureSelector
-from plackett.scorers.parts import Line, Network, Steps
+from plackett.scorers.parts import Line, NetworkLayers, Steps
 from plackett.scorers.scoring import Scoring
 from plackett.scorers.trees.arrays import TreeArrays
 
 #: What an export writes: trees of TreeArrays and of Steps are a forest here.
-Part = Forest | Line | Network
+Part = Forest | Line | NetworkLayers
 
 
 @dataclass(frozen=True)
-class Form:
+class SumOfParts:
     """A ranker whose score is ``sum(factor * part(x))``, in this order, in float64.
 
     Parameters
@@ -96,7 +96,7 @@ class Form:
 
 #: Methods of normalisation that source code has, in the order of their numbers there.
 METHODS = ("minmax", "zscore", "sum")
-_WORDS: dict[type, str] = {Forest: "trees", Line: "a linear part", Network: "a network"}
+_WORDS: dict[type, str] = {Forest: "trees", Line: "a linear part", NetworkLayers: "a network"}
 
 
 def names_of(model: Any, given: Sequence[str] | None = None) -> tuple[str, ...]:
@@ -127,7 +127,7 @@ def check_names(names: Sequence[str]) -> None:
         raise DataError(f"the feature name {twice!r} occurs twice")
 
 
-def features_of(data: Any, form: Form) -> np.ndarray:
+def features_of(data: Any, form: SumOfParts) -> np.ndarray:
     """The features of a dataset or table, which must be as many as those of the form."""
     X = data.X if isinstance(data, RankingDataset) else np.asarray(data, np.float32)
     X = np.asarray(dense(X), np.float32)
@@ -138,7 +138,7 @@ def features_of(data: Any, form: Form) -> np.ndarray:
 
 def form_of(
     model: Any, feature_names: Sequence[str] | None = None, *, lists: bool = False, fills: bool = False
-) -> Form:
+) -> SumOfParts:
     """The exported form of a fitted ranker; raises a `DataError` that says why if it has none.
 
     With ``lists``, the target scores all documents of a query together, so that they can be normalised before. With
@@ -157,10 +157,10 @@ def form_of(
     model.check_fitted()
     parts = _parts(model)
     signed = below_zero(getattr(model, "reference_", None), int(model.n_features_in_))
-    return Form(names_of(model, feature_names), tuple(parts), model.algorithm, signed)
+    return SumOfParts(names_of(model, feature_names), tuple(parts), model.algorithm, signed)
 
 
-def _of_pipeline(steps: list[Any], feature_names: Sequence[str] | None, lists: bool, fills: bool) -> Form:
+def _of_pipeline(steps: list[Any], feature_names: Sequence[str] | None, lists: bool, fills: bool) -> SumOfParts:
     *steps, ranker = steps
     first = steps[0] if steps else ranker
     form = form_of(ranker)
@@ -191,7 +191,7 @@ def _of_pipeline(steps: list[Any], feature_names: Sequence[str] | None, lists: b
     return replace(form, names=names_of(first, feature_names))
 
 
-def _imputed(form: Form, imputer: Imputer) -> Form:
+def _imputed(form: SumOfParts, imputer: Imputer) -> SumOfParts:
     """The form with the imputer in it: a missing value takes the branch of the number that it would become."""
     if imputer.strategy == "query-median":
         raise DataError(
@@ -215,7 +215,7 @@ def _imputed(form: Form, imputer: Imputer) -> Form:
     return replace(form, parts=parts, signed=form.signed[: fills.size], fills=None if form.all_trees else fills)
 
 
-def _normalised(form: Form, step: QueryNormalizer) -> Form:
+def _normalised(form: SumOfParts, step: QueryNormalizer) -> SumOfParts:
     """The form behind a normaliser."""
     if form.normalised:
         raise DataError("a pipeline with two normalisers cannot be exported; keep only one of them")
@@ -228,7 +228,7 @@ def _normalised(form: Form, step: QueryNormalizer) -> Form:
     return replace(form, normalised=str(step.method))
 
 
-def _selected(form: Form, selector: FeatureSelector) -> Form:
+def _selected(form: SumOfParts, selector: FeatureSelector) -> SumOfParts:
     """The form in terms of all features; those that are dropped may be missing."""
     kept, size = np.sort(selector.selected_), selector.n_features_in_
 
@@ -258,7 +258,7 @@ def _selected(form: Form, selector: FeatureSelector) -> Form:
 
 
 #: By class of a step: the form with the step in it.
-_STEPS: dict[type, Callable[[Form, Any], Form]] = {
+_STEPS: dict[type, Callable[[SumOfParts, Any], SumOfParts]] = {
     Imputer: _imputed,
     QueryNormalizer: _normalised,
     FeatureSelector: _selected,

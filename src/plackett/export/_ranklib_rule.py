@@ -10,10 +10,10 @@ from xml.etree import ElementTree
 import numpy as np
 
 from plackett.export._forest import Forest
-from plackett.export._form import Form
+from plackett.export._form import SumOfParts
 
 
-def apart(form: Form, path: Path) -> list[tuple[str, str, Any]]:
+def apart(form: SumOfParts, path: Path) -> list[tuple[str, str, Any]]:
     """Rows for which RankLib differs: those with missing values, where the model does not treat them as 0."""
     forests = [part for _, part in form.parts if isinstance(part, Forest)]
     if all((forest.missing_left == (forest.threshold >= 0)).all() for forest in forests):

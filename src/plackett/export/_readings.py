@@ -19,7 +19,7 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett.export._forest import above32_finite
-from plackett.export._form import Form, Part
+from plackett.export._form import Part, SumOfParts
 from plackett.scorers.parts import Line
 
 #: Names of the ways to read one feature. Odd ones have the larger number for a document without the field.
@@ -68,7 +68,7 @@ class Reading(NamedTuple):
         return found
 
 
-def as_read(form: Form, rule: str = "", *, zero: bool = False) -> tuple[Form, list[Reading]]:
+def as_read(form: SumOfParts, rule: str = "", *, zero: bool = False) -> tuple[SumOfParts, list[Reading]]:
     """The form in terms of what an engine reads, and how it reads it.
 
     Features that the model does not use are not read. Without a ``rule``, each document has a number for each feature.
@@ -113,7 +113,7 @@ _RULES = {
 _Found = tuple[Part, np.ndarray, np.ndarray, np.ndarray]
 
 
-def _trees(form: Form, rule: str, zero: bool) -> _Found:
+def _trees(form: SumOfParts, rule: str, zero: bool) -> _Found:
     forest, n = form.forest("a search engine"), len(form.names)
     below = forest.threshold < 0
     threshold = np.where(below, np.nextafter(-forest.threshold, np.float32(-np.inf)), forest.threshold)
@@ -145,7 +145,7 @@ def _trees(form: Form, rule: str, zero: bool) -> _Found:
     return read, needed, missing, wrong
 
 
-def _lines(form: Form, zero: bool) -> _Found:
+def _lines(form: SumOfParts, zero: bool) -> _Found:
     line, n = form.line("a search engine"), len(form.names)
     fills = np.zeros(n, np.float32) if zero or form.fills is None else form.fills
     needed = np.zeros((n, 4), bool)

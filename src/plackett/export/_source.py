@@ -16,8 +16,8 @@ from plackett._base.errors import DataError
 from plackett._base.version import __version__
 from plackett._files.atomic import replacing
 from plackett.export._forest import Forest
-from plackett.export._form import METHODS, Form
-from plackett.scorers.parts import Line, Network
+from plackett.export._form import METHODS, SumOfParts
+from plackett.scorers.parts import Line, NetworkLayers
 
 #: Activations, by their number in the table PLAN.
 ACTIVATIONS = ("identity", "relu", "gelu", "silu", "tanh", "sigmoid")
@@ -73,7 +73,7 @@ def identifier(
     return name
 
 
-def source(form: Form, file: str, declare: Callable[[str, np.ndarray], str], name: str) -> str:
+def source(form: SumOfParts, file: str, declare: Callable[[str, np.ndarray], str], name: str) -> str:
     """The program text of a model.
 
     Parameters
@@ -148,14 +148,14 @@ def source(form: Form, file: str, declare: Callable[[str, np.ndarray], str], nam
     return "\n".join([_comment(form), text("head"), declared, *map(text, used), text(foot, **more)])
 
 
-def write_source(form: Form, file: str, declare: Callable[[str, np.ndarray], str], path: Path, name: str) -> None:
+def write_source(form: SumOfParts, file: str, declare: Callable[[str, np.ndarray], str], path: Path, name: str) -> None:
     """Write the program text of a model to a file; see `source`."""
     text = source(form, file, declare, name)
     with replacing(path) as written:
         written.write(text.encode())
 
 
-def _comment(form: Form) -> str:
+def _comment(form: SumOfParts) -> str:
     """The lines at the head of the file: what was written, and the features."""
     takes_missing = form.takes_missing or form.fills is not None
     missing = "; NaN is a missing value" if takes_missing else ", none of them missing"
@@ -175,15 +175,15 @@ def _printable(name: str) -> str:
     return re.sub(r"[^\w .,:()=<>+-]", "_", name)
 
 
-def _widest(form: Form) -> int:
+def _widest(form: SumOfParts) -> int:
     widths = [len(form.names)]
     for _, part in form.parts:
-        if isinstance(part, Network):
+        if isinstance(part, NetworkLayers):
             widths += [layer.bias.size for layer in part.layers]
     return max(widths)
 
 
-def _network(part: Network) -> tuple[np.ndarray, list[tuple[int, int, int, int, int]]]:
+def _network(part: NetworkLayers) -> tuple[np.ndarray, list[tuple[int, int, int, int, int]]]:
     """Numbers of a network in the order in which they are read, and the plan: sizes, activation, norm, skip."""
     numbers = [part.mean, part.scale]
     plan = []

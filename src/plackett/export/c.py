@@ -12,7 +12,7 @@ import numpy as np
 
 from plackett.export._form import form_of
 from plackett.export._source import identifier, write_source
-from plackett.export._tools import run_tool, tool, workshop
+from plackett.export.tools import run_tool, tool, workshop
 
 __all__ = ["write_c"]
 

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett.export._forest import Forest, Tree, largest_double
-from plackett.export._form import Form, form_of
-from plackett.export._json_trees import read_json, write_json
+from plackett.export._form import SumOfParts, form_of
 from plackett.export._readings import Reading, as_read, columns_of
+from plackett.export.json_trees import read_json, write_json
 
 __all__ = ["write_elasticsearch"]
 
@@ -131,7 +131,7 @@ def _readings(content: dict[str, Any]) -> list[Reading]:
     ]
 
 
-def exceptions(form: Form) -> dict[str, str]:
+def exceptions(form: SumOfParts) -> dict[str, str]:
     """What the target cannot express."""
     if any(np.isinf(part.threshold).any() for _, part in form.parts if isinstance(part, Forest)):
         return {"infinite values": "JSON has no infinite threshold"}

@@ -14,8 +14,9 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett.export._forest import Forest, Tree, above32_finite
-from plackett.export._form import Form, features_of, form_of
-from plackett.export._json_trees import (
+from plackett.export._form import SumOfParts, features_of, form_of
+from plackett.export._readings import Reading, as_read, columns_of, readable
+from plackett.export.json_trees import (
     ends_at_largest,
     features_path,
     kept_missing,
@@ -25,8 +26,7 @@ from plackett.export._json_trees import (
     scored,
     write_json,
 )
-from plackett.export._readings import Reading, as_read, columns_of, readable
-from plackett.scorers.parts import Network
+from plackett.scorers.parts import NetworkLayers
 
 __all__ = ["write_elasticsearch_ltr"]
 
@@ -134,19 +134,19 @@ def rule_of(version: str | None, rules: Mapping[tuple[int, ...], str]) -> str:
     return rules[max(first for first in rules if first <= given)]
 
 
-def _refuse_others(form: Form) -> None:
+def _refuse_others(form: SumOfParts) -> None:
     if not form.all_lines and not form.all_trees:
         raise DataError(
             f"the Learning to Rank plugins have trees or a linear model; this {form.algorithm} is neither. "
             + (
                 "A network of sigmoid layers can be exported to ranklib (write_ranklib), for the type model/ranklib"
-                if any(isinstance(part, Network) for _, part in form.parts)
+                if any(isinstance(part, NetworkLayers) for _, part in form.parts)
                 else "Members of a blend can be exported one by one"
             )
         )
 
 
-def _definition(form: Form) -> tuple[str, Any]:
+def _definition(form: SumOfParts) -> tuple[str, Any]:
     if form.all_lines:
         weights = form.line("elasticsearch-ltr").weights.tolist()
         return "model/linear", dict(zip(form.names, weights, strict=True))
@@ -231,19 +231,19 @@ def _readings(path: Path) -> list[Reading]:
     return [Reading.of(each["name"], each["template"]) for each in read_json(file)["featureset"]["features"]]
 
 
-def apart(form: Form, path: Path) -> list[tuple[str, str, Any]]:
+def apart(form: SumOfParts, path: Path) -> list[tuple[str, str, Any]]:
     """Rows for which the plugin differs, as the user of ``missing="zero"`` wants it."""
     zero = {reading.field: True for reading in _readings(path)}
     zero |= {reading.field: False for reading in _readings(path) if reading.missing != 0}
     return missing_rows(form, lambda j: 0.0 if zero[form.names[j]] else np.nan)
 
 
-def engine_reads(form: Form, path: Path, rows: np.ndarray) -> np.ndarray:
+def engine_reads(form: SumOfParts, path: Path, rows: np.ndarray) -> np.ndarray:
     """Whether the engine can read each row."""
     return readable(_readings(path), rows, form.names)
 
 
-def exceptions(form: Form) -> dict[str, str]:
+def exceptions(form: SumOfParts) -> dict[str, str]:
     """What the target cannot express."""
     forests = [part for _, part in form.parts if isinstance(part, Forest)]
     if any(ends_at_largest(forest) for forest in forests):

@@ -11,7 +11,7 @@ import numpy as np
 
 from plackett.export._form import form_of
 from plackett.export._source import identifier, template, write_source
-from plackett.export._tools import score_by_program, tool, workshop
+from plackett.export.tools import score_by_program, tool, workshop
 
 __all__ = ["write_javascript"]
 

@@ -13,9 +13,9 @@ from plackett._base.cached import cached_property
 from plackett._files.atomic import replacing
 from plackett._names.optional import optional
 from plackett.export._forest import Forest
-from plackett.export._form import Form, form_of
-from plackett.export._tools import MissingToolError
-from plackett.scorers.parts import Layer, Line, Network
+from plackett.export._form import SumOfParts, form_of
+from plackett.export.tools import MissingToolError
+from plackett.scorers.parts import Layer, Line, NetworkLayers
 
 __all__ = ["write_onnx"]
 
@@ -55,7 +55,7 @@ def write_onnx(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequ
 class _Graph:
     """Collects the nodes and constants of a graph."""
 
-    def __init__(self, form: Form) -> None:
+    def __init__(self, form: SumOfParts) -> None:
         self.onnx = optional("onnx", "ONNX files need")
         self.form = form
         self.nodes: list[Any] = []
@@ -138,7 +138,7 @@ def _line(graph: _Graph, line: Line) -> str:
     return graph.op("Gemm", graph.rows, weights, constant)
 
 
-def _network(graph: _Graph, network: Network) -> str:
+def _network(graph: _Graph, network: NetworkLayers) -> str:
     rows = graph.rows
     if network.log1p:
         logs = graph.op("Log", graph.op("Add", graph.op("Abs", rows), graph.constant(np.ones(1))))
@@ -171,7 +171,7 @@ _ACTIVATIONS: dict[str, Any] = {
     "tanh": lambda graph, z: graph.op("Tanh", z),
     "sigmoid": lambda graph, z: graph.op("Sigmoid", z),
 }
-_PARTS: dict[type, Any] = {Forest: _forest, Line: _line, Network: _network}
+_PARTS: dict[type, Any] = {Forest: _forest, Line: _line, NetworkLayers: _network}
 
 
 def score_onnx(path: Path, X: np.ndarray, names: Sequence[str]) -> np.ndarray:

@@ -14,9 +14,9 @@ from plackett._base.errors import DataError
 from plackett._base.version import __version__
 from plackett._files.atomic import replacing
 from plackett.export._forest import Forest, Tree, largest_double
-from plackett.export._form import Form, form_of
-from plackett.export._tools import MissingToolError
-from plackett.scorers.parts import Line, Network
+from plackett.export._form import SumOfParts, form_of
+from plackett.export.tools import MissingToolError
+from plackett.scorers.parts import Line, NetworkLayers
 
 __all__ = ["write_pmml"]
 
@@ -60,7 +60,7 @@ def write_pmml(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequ
         file.writelines(f"{line}\n".encode() for line in _document(form))
 
 
-def _document(form: Form) -> Iterator[str]:
+def _document(form: SumOfParts) -> Iterator[str]:
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield '<PMML xmlns="http://www.dmg.org/PMML-4_4" version="4.4">'
     yield f'<Header><Application name="plackett" version="{__version__}"/></Header>'
@@ -90,7 +90,7 @@ def _output() -> tuple[str, ...]:
     )
 
 
-def _schema(form: Form, output: tuple[str, ...], *, filled: bool = False) -> Iterator[str]:
+def _schema(form: SumOfParts, output: tuple[str, ...], *, filled: bool = False) -> Iterator[str]:
     fills = form.fills.tolist() if filled and form.fills is not None else [None] * len(form.names)
     yield "<MiningSchema>"
     for name, fill in zip(form.names, fills, strict=True):
@@ -110,7 +110,7 @@ def _models(part: Any, factor: float) -> Iterator[Any]:
         yield part, factor
 
 
-def _model(form: Form, model: Any, output: tuple[str, ...]) -> Iterator[str]:
+def _model(form: SumOfParts, model: Any, output: tuple[str, ...]) -> Iterator[str]:
     if isinstance(model, Tree):
         strategy = 'missingValueStrategy="defaultChild" splitCharacteristic="binarySplit"'
         yield f'<TreeModel functionName="regression" {strategy}>'
@@ -155,7 +155,7 @@ def _nodes(tree: Tree, names: Sequence[str]) -> Iterator[str]:
         stack += ["</Node>", (tree.right[node], right), (tree.left[node], left)]
 
 
-def _network(form: Form, network: Network, factor: float, output: tuple[str, ...]) -> Iterator[str]:
+def _network(form: SumOfParts, network: NetworkLayers, factor: float, output: tuple[str, ...]) -> Iterator[str]:
     if network.log1p:
         raise DataError("networks on logarithms of features cannot be written as PMML: train with log1p=False")
     layers = network.folded()

@@ -11,9 +11,9 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett.export._forest import Forest, Tree
-from plackett.export._form import Form, form_of
-from plackett.export._json_trees import features_path, kept_missing, missing_rows, nested, read_json, scored, write_json
-from plackett.scorers.parts import Network
+from plackett.export._form import SumOfParts, form_of
+from plackett.export.json_trees import features_path, kept_missing, missing_rows, nested, read_json, scored, write_json
+from plackett.scorers.parts import NetworkLayers
 
 __all__ = ["write_solr"]
 
@@ -90,7 +90,7 @@ def write_solr(
     write_json(path, model | {"params": params})
 
 
-def _model(form: Form, tells_missing: bool) -> tuple[str, dict[str, Any]]:
+def _model(form: SumOfParts, tells_missing: bool) -> tuple[str, dict[str, Any]]:
     if form.all_lines:
         return "LinearModel", {"weights": dict(zip(form.names, form.line("Solr").weights.tolist(), strict=True))}
     if form.all_trees:
@@ -98,7 +98,7 @@ def _model(form: Form, tells_missing: bool) -> tuple[str, dict[str, Any]]:
         missing_is_zero = not tells_missing
         trees = [{"weight": "1", "root": _tree(tree, form.names, missing_is_zero)} for tree in forest]
         return "MultipleAdditiveTreesModel", ({} if missing_is_zero else {"isNullSameAsZero": False}) | {"trees": trees}
-    if len(form.parts) == 1 and isinstance(form.parts[0][1], Network):
+    if len(form.parts) == 1 and isinstance(form.parts[0][1], NetworkLayers):
         return "NeuralNetworkModel", {"layers": _layers(form.parts[0][1], form.parts[0][0])}
     raise DataError(f"Solr has no model that is a sum of several kinds, as this {form.algorithm} is")
 
@@ -145,7 +145,7 @@ def _roundness(values: np.ndarray) -> np.ndarray:
     return bits & -bits
 
 
-def _layers(network: Network, factor: float) -> list[dict[str, Any]]:
+def _layers(network: NetworkLayers, factor: float) -> list[dict[str, Any]]:
     if network.log1p:
         raise DataError("Solr cannot take logarithms of features: train with log1p=False to export the network")
     layers = []
@@ -228,7 +228,7 @@ def _between(forest: Forest) -> list[tuple[str, str, Any]]:
     return [("on unreachable thresholds", why, chosen)]
 
 
-def apart(form: Form, path: Path) -> list[tuple[str, str, Any]]:
+def apart(form: SumOfParts, path: Path) -> list[tuple[str, str, Any]]:
     """Rows for which Solr may differ: values closer to 0 than 1e-6, but not 0, and missing ones read as 0 on demand."""
     if not form.all_trees:
         return []

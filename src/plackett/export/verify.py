@@ -15,8 +15,8 @@ from plackett._names.catalogue import formats
 from plackett.data.dataset import RankingDataset
 from plackett.data.trained_columns import TrainedColumns
 from plackett.export._forest import Forest
-from plackett.export._form import Form, features_of, form_of
-from plackett.scorers.parts import Network
+from plackett.export._form import SumOfParts, features_of, form_of
+from plackett.scorers.parts import NetworkLayers
 
 __all__ = ["verify_export"]
 
@@ -76,7 +76,7 @@ class Proof:
         return "\n".join(lines)
 
 
-def hard_rows(form: Form, X: np.ndarray, random_state: int = 0) -> dict[str, np.ndarray]:
+def hard_rows(form: SumOfParts, X: np.ndarray, random_state: int = 0) -> dict[str, np.ndarray]:
     """Rows that a wrong export gets wrong, made from real ones: values on thresholds and next to them, NaN, ±0, …"""
     rng = np.random.default_rng(random_state)
     X = np.ascontiguousarray(X, np.float32)
@@ -218,7 +218,7 @@ def verify_export(
     pieces = zip(np.split(expected - shift, ends[:-1]), np.split(exported, ends[:-1]), strict=True)
     scale = max(1.0, float(np.abs(expected).max()))
     tolerance = max(getattr(known, "tolerance", 0.0), 0.0 if form.all_trees and len(form.parts) == 1 else _ROUNDING)
-    if any(isinstance(part, Network) for _, part in form.parts):
+    if any(isinstance(part, NetworkLayers) for _, part in form.parts):
         tolerance = max(tolerance, 1e-5)
     proof_rows = []
     for name, (ours, theirs) in zip(groups, pieces, strict=True):

@@ -14,7 +14,7 @@ from plackett._base.errors import DataError
 from plackett._files.atomic import replacing
 from plackett.export._forest import Forest, Tree, above_double
 from plackett.export._form import form_of
-from plackett.scorers.parts import Layer, Line, Network
+from plackett.scorers.parts import Layer, Line, NetworkLayers
 
 __all__ = ["write_vespa"]
 
@@ -128,7 +128,7 @@ def _sum(weights: list[float], inputs: list[str], constant: float) -> str:
     return " + ".join([*terms, repr(float(constant))]).replace("+ -", "- ")
 
 
-def _network(part: Network, names: Sequence[str], prefix: str, functions: list[tuple[str, str]]) -> str:
+def _network(part: NetworkLayers, names: Sequence[str], prefix: str, functions: list[tuple[str, str]]) -> str:
     if sum(layer.weights.size for layer in part.layers) > _MOST_WEIGHTS:
         raise DataError(
             f"a network of more than {_MOST_WEIGHTS} weights is too large for a ranking expression; Vespa reads ONNX "

@@ -12,7 +12,7 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett.export._forest import Forest, Tree, above32_finite
-from plackett.export._form import Form, form_of
+from plackett.export._form import SumOfParts, form_of
 from plackett.export._imported import (
     MOST_CATEGORIES,
     MOST_FEATURES,
@@ -22,9 +22,9 @@ from plackett.export._imported import (
     fitted,
     tree_scorer_of,
 )
-from plackett.export._json_trees import ends_at_largest, write_json
 from plackett.export._objects import Fields, read_object
-from plackett.export._tools import MissingToolError
+from plackett.export.json_trees import ends_at_largest, write_json
+from plackett.export.tools import MissingToolError
 from plackett.rankers.base import Ranker
 from plackett.scorers.linear import LinearScorer
 
@@ -274,7 +274,7 @@ def score_xgboost(path: Path, X: np.ndarray, names: Sequence[str]) -> np.ndarray
     return booster.predict(table, output_margin=True)
 
 
-def exceptions(form: Form) -> dict[str, str]:
+def exceptions(form: SumOfParts) -> dict[str, str]:
     """What the target cannot express."""
     if any(ends_at_largest(part) for _, part in form.parts if isinstance(part, Forest)):
         return {"largest numbers": "JSON has no infinite threshold"}

@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett.graph.links import LinkGraph
 from plackett.graph.pagerank import distribution, pagerank
-from plackett.graph.power import Step
+from plackett.graph.power import SurferStep
 
 __all__ = ["pagerank_by_damping", "second_eigenvalue"]
 
@@ -54,7 +54,7 @@ def second_eigenvalue(
     if n < 2:
         return 0.0
     uniform = distribution(None, graph, "teleport")
-    step = Step(graph, damping, uniform, uniform, None)
+    step = SurferStep(graph, damping, uniform, uniform, None)
     step.jump = np.zeros(n)  # teleports take a vector that sums to 0 to 0
     x = np.random.default_rng(random_state).standard_normal(n)
     x -= x.mean()

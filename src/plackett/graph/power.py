@@ -26,7 +26,7 @@ def power(
 
     With ``extrapolate``, the second and third eigenvectors are periodically removed from the estimate.
     """
-    step = Step(graph, damping, teleport, lost, n_jobs)
+    step = SurferStep(graph, damping, teleport, lost, n_jobs)
     now = start
     recent: list[np.ndarray] = []
     for t in range(1, max_iter + 1):
@@ -43,7 +43,7 @@ def power(
     return now, False
 
 
-class Step:
+class SurferStep:
     """One step of the surfer. Shares of links are divided once, not per step and link."""
 
     def __init__(
@@ -56,7 +56,7 @@ class Step:
         self.dangling = np.flatnonzero(graph.dangling)
 
     def __call__(self, now: np.ndarray) -> np.ndarray:
-        """The distribution after a step."""
+        """The probability of each page one step later."""
         new = self.graph.collect(now * self.share, self.n_jobs)
         new += self.jump
         if self.dangling.size:

@@ -12,7 +12,7 @@ from plackett._kernels.scratch import longest
 from plackett.data.dataset import RankingDataset
 from plackett.data.relations import Relation
 from plackett.graph.links import LinkGraph
-from plackett.graph.urls import _INDEX, host, path_of
+from plackett.graph.urls import INDEX_PAGE, host, path_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -76,11 +76,11 @@ def _page_keys(urls: pl.Series) -> pl.Series:
     rest = urls.str.replace(r"^(?i)[a-z][a-z0-9+.-]*://", "").str.strip_prefix("//")
     bare = rest.str.replace(r"(?s)[?#].*$", "")
     hosts = bare.str.replace(r"(?s)/.*$", "").str.replace(r"(?s)^.*@", "").str.replace(":[0-9]*$", "")
-    paths = bare.str.replace("^[^/]*/?", "/").str.replace(f"(?i){_INDEX.pattern}", "/")
+    paths = bare.str.replace("^[^/]*/?", "/").str.replace(f"(?i){INDEX_PAGE.pattern}", "/")
     keys = (hosts.str.to_lowercase() + paths).str.strip_chars_end("/")
     odd = (~urls.str.contains(r"^[!-$&-~]*$")).arg_true()  # percent codes, spaces, other alphabets
     if len(odd):
-        exact = [(host(url) + _INDEX.sub("/", path_of(url))).rstrip("/") for url in urls.gather(odd).to_list()]
+        exact = [(host(url) + INDEX_PAGE.sub("/", path_of(url))).rstrip("/") for url in urls.gather(odd).to_list()]
         keys = keys.scatter(odd, pl.Series(exact, dtype=pl.String))
     return keys
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett.graph.urls import _INDEX, host, path_of
+from plackett.graph.urls import INDEX_PAGE, host, path_of
 
 __all__ = ["SiteMap"]
 
@@ -48,7 +48,7 @@ class SiteMap:
     @classmethod
     def from_urls(cls, urls: Iterable[str]) -> SiteMap:
         """The parent of a page is the nearest page above it: the URL without its last part, or its last two, …"""
-        keys = [host(url) + _INDEX.sub("/", path_of(url)) for url in urls]
+        keys = [host(url) + INDEX_PAGE.sub("/", path_of(url)) for url in urls]
         number: dict[str, int] = {}
         for i, key in enumerate(keys):
             number.setdefault(key.rstrip("/"), i)

@@ -17,7 +17,7 @@ URL_TYPES = ("root", "subroot", "path", "file")
 
 _SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _QUERY = re.compile(r"^[^#]*\?[^#]")
-_INDEX = re.compile(r"(?:^|/)(?:index|default|home|welcome)\.[a-z0-9]+$", re.IGNORECASE)
+INDEX_PAGE = re.compile(r"(?:^|/)(?:index|default|home|welcome)\.[a-z0-9]+$", re.IGNORECASE)
 
 
 def host(url: str) -> str:
@@ -86,7 +86,7 @@ def _texts(urls: Iterable[str]) -> list[str]:
 
 
 def _type(url: str) -> str:
-    path = _INDEX.sub("/", path_of(url))
+    path = INDEX_PAGE.sub("/", path_of(url))
     if _QUERY.search(url) or not path.endswith("/"):
         return "file"
     levels = path.strip("/").count("/") + 1 if path.strip("/") else 0

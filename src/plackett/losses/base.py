@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -13,7 +13,10 @@ from plackett._base.errors import LossError, MeasureError
 from plackett._kernels.kernel import ROWS_PER_THREAD, over_queries
 from plackett.data.dataset import RankingDataset
 from plackett.data.weights import given_or_ones
+from plackett.losses.bounds.known_bound import KnownBound
+from plackett.measures.base import Measure
 from plackett.measures.gains import gains_of
+from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 
 __all__ = ["Loss"]
@@ -142,7 +145,7 @@ class Loss:
         """Whether `ranking_scores` makes one score of this number of outputs per document."""
         return n_outputs == 1
 
-    def bounds(self, measure: Any = None) -> list[Any]:
+    def bounds(self, measure: Any = None) -> list[KnownBound]:
         """Known bounds of a measure by this loss; without ``measure``, of all measures.
 
         Each entry prints its inequality and, called with scores and data, returns its right-hand side for each query;
@@ -152,9 +155,12 @@ class Loss:
         >>> print(Hinge().bounds("AP")[0])
         1 − AP ≤ L / number of relevant  (Theorems 5.1 and 5.2)
         """
-        from plackett.losses.bounds.known import known_bounds
+        measures = ("nDCG", "AP", "RR", "AUC", "Misranking", "RC") if measure is None else (measure,)
+        return [bound for one in measures for bound in self.bounds_of(parse(one))]
 
-        return list(known_bounds(self, measure))
+    def bounds_of(self, measure: Measure) -> Iterable[KnownBound]:
+        """The bounds of one measure that are known; none unless the loss has some."""
+        return ()
 
     def replace(self, **parameters: Any) -> Self:
         """Copy with other parameters."""

@@ -58,7 +58,7 @@ from plackett.measures.opa import OrderedPairAccuracy as OrderedPairAccuracy
 from plackett.measures.precision import P as P
 from plackett.measures.intent_aware import P_IA as P_IA
 from plackett.measures.precision import Precision as Precision
-from plackett.measures.counts import Queries as Queries
+from plackett.measures.counts import QueryCount as QueryCount
 from plackett.measures.recall import R as R
 from plackett.measures.rbp import RBP as RBP
 from plackett.measures.rc import RC as RC

@@ -11,7 +11,7 @@ from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import hits, n_relevant
 
-__all__ = ["Queries", "Relevant", "RelevantRetrieved", "Retrieved"]
+__all__ = ["QueryCount", "Relevant", "RelevantRetrieved", "Retrieved"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -26,7 +26,7 @@ class Count(Measure):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Queries(Count):
+class QueryCount(Count):
     """Number of queries.
 
     >>> import plackett as pk
@@ -98,7 +98,7 @@ class RelevantRetrieved(Count):
         return hits(ranking, self.rel, self.k).copy()
 
 
-NumQ = Queries()
+NumQ = QueryCount()
 NumRet = Retrieved()
 NumRel = Relevant()
 NumRelRet = RelevantRetrieved()

@@ -63,7 +63,7 @@ def weighted_kendall_omega(
     if not 0 <= exact_up_to <= _MOST_EXACT:
         raise MeasureError(f"exact_up_to={exact_up_to}; the table of 2^n entries allows 0..{_MOST_EXACT}")
     values = Scored(data, scores).scores
-    weights = np.ones(data.n_rows) if weight is None else np.ascontiguousarray(data._aligned(weight), np.float64)
+    weights = np.ones(data.n_rows) if weight is None else np.ascontiguousarray(data.aligned_rows(weight), np.float64)
     pairs = data.preferences
     out = np.empty(data.n_queries)
     over_queries(

@@ -15,9 +15,9 @@ from plackett.data.mapped import is_large, row_array
 from plackett.data.moments import feature_scale, weight_of_rows
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.blocks import bind_in_blocks
-from plackett.scorers._products import table_times, transposed_times
 from plackett.scorers.base import Scorer
 from plackett.scorers.linear import LinearScorer
+from plackett.scorers.products import table_times, transposed_times
 from plackett.solvers.monitor import Monitor
 from plackett.solvers.quasi_newton import quasi_newton
 
@@ -79,13 +79,13 @@ class Linear:
         if solver == "lbfgs" and not fits:
             reason = "is not smooth" if loss.has_value else "has no value, only a gradient"
             raise LossError(f"solver='lbfgs' cannot minimise {loss}: it {reason}; use solver='sgd'")
-        problem = _Problem(self, loss, data)
+        problem = LinearObjective(self, loss, data)
         first = problem.start(start)
         monitor.consider(start, problem.loss)
         return problem.scorer(_SOLVERS[solver](problem, first, monitor))
 
 
-class _Problem:
+class LinearObjective:
     """The objective over scaled weights (features × outputs), the last row the intercept where there is one."""
 
     def __init__(self, model: Linear, loss: Loss, data: RankingDataset) -> None:
@@ -205,7 +205,7 @@ def lbfgs(problem: Any, first: np.ndarray, monitor: Monitor) -> np.ndarray:
     return best
 
 
-def _sgd(problem: _Problem, first: np.ndarray, monitor: Monitor) -> np.ndarray:
+def _sgd(problem: LinearObjective, first: np.ndarray, monitor: Monitor) -> np.ndarray:
     """AdaGrad over batches of queries; the mean of the second half of the path, or the best epoch on validation."""
     model = problem.model
     rng = np.random.default_rng(model.random_state)
@@ -246,7 +246,7 @@ def _sgd(problem: _Problem, first: np.ndarray, monitor: Monitor) -> np.ndarray:
 class _Batches(Sequence[tuple[RankingDataset, BoundLoss]]):
     """Random batches of queries with the loss bound to each; for data on disk, each batch is made when it is used."""
 
-    def __init__(self, problem: _Problem, rng: np.random.Generator) -> None:
+    def __init__(self, problem: LinearObjective, rng: np.random.Generator) -> None:
         self.problem, self.made = problem, None
         self.n, self.size = problem.data.n_queries, max(problem.model.batch_size, 1)
         self.order = rng.permutation(self.n)
@@ -281,7 +281,7 @@ def train_near(model: Linear, loss: Loss, data: RankingDataset, old: LinearScore
     """
     if not (loss.has_value and loss.smooth) or model.l1_ratio > 0.0:
         raise LossError("staying near old weights needs a smooth loss with a value, and l1_ratio=0")
-    problem = _Problem(model, loss, data)
+    problem = LinearObjective(model, loss, data)
     centre = problem.start(old)
 
     def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:

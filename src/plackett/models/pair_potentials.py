@@ -12,9 +12,9 @@ from plackett._base.search_space import Integer, Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.moments import feature_scale
 from plackett.losses.base import Loss
-from plackett.scorers._products import table_times, transposed_times
 from plackett.scorers.base import Scorer
 from plackett.scorers.pair_potentials import PairPotentialScorer, mean_comparisons, pull_back_comparisons
+from plackett.scorers.products import table_times, transposed_times
 from plackett.solvers.monitor import Monitor
 from plackett.solvers.quasi_newton import quasi_newton
 

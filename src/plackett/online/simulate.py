@@ -155,8 +155,8 @@ def _runs(lo, hi, starts, seeds, served, reading, k, marks, tested, parameters, 
 
 @cache
 def _kernel_for(kind: type[OnlineLearner]) -> Any:
-    interact = kernel_from(_interaction, show=kind._show, learn=kind._learn)
-    return kernel_from(_runs, interact=interact, measure=kernel_from(_measure, score=kind._score))
+    interact = kernel_from(_interaction, show=kind.show_kernel, learn=kind.learn_kernel)
+    return kernel_from(_runs, interact=interact, measure=kernel_from(_measure, score=kind.score_kernel))
 
 
 @dataclass(frozen=True, eq=False)

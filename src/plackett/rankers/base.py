@@ -11,7 +11,7 @@ import numpy as np
 
 from plackett._base.arguments import choice, whole, whole_or_none
 from plackett._base.errors import DataError, PlackettWarning
-from plackett._base.estimator import Estimator
+from plackett._base.estimator import Estimator, clone
 from plackett._base.parameters import check_parameters
 from plackett._base.search_space import SearchSpace
 from plackett.data.canonical import canonical_order
@@ -29,7 +29,9 @@ from plackett.rankers.attributes import FittedAttributes
 from plackett.rankers.callbacks import after_round
 from plackett.rankers.card import training_card
 from plackett.rankers.check_scores import check_scores
+from plackett.rankers.packing import pack
 from plackett.rankers.validation import give_validation, set_aside, validation_data
+from plackett.scorers import model as model_file
 from plackett.scorers.base import Scorer
 from plackett.scorers.calibration import CALIBRATIONS, Calibration, calibrate
 from plackett.scorers.combined import CombinedScorer
@@ -310,6 +312,10 @@ class Ranker(Scoring, FittedAttributes, Estimator):
         """Train, and set ``scorer_``."""
         raise NotImplementedError
 
+    def train_on(self, data: RankingDataset, monitor: Monitor) -> None:
+        """Train on prepared data under the monitor of another ranker, which checks and records what comes out."""
+        self._fit(data, monitor)
+
     def check_data(self, data: RankingDataset, name: str) -> None:
         """Refuse data without documents or features, and features that it cannot learn from."""
         for size, unit in ((data.n_rows, "sample(s)"), (data.n_features, "feature(s)")):
@@ -359,21 +365,28 @@ class Ranker(Scoring, FittedAttributes, Estimator):
 
     def save(self, path: Any) -> None:
         """Write the ranker to one file, which appears complete or not at all; `plackett.load` reads it."""
-        from plackett.rankers.storage import save
-
-        save(self, path)
+        model_file.write(path, *self.pack())
 
     def pack(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """The fitted ranker as JSON and named arrays, as scorers with rankers inside store them."""
-        from plackett.rankers.storage import pack
-
         return pack(self)
 
-    def trained_copy(self, data: RankingDataset) -> Ranker:
-        """A copy that is trained on a dataset, without a warning if it learns nothing."""
-        from plackett.rankers.wrapper import train_quietly
+    def trained_copy(
+        self, data: RankingDataset, valid: RankingDataset | None = None, start: Ranker | None = None
+    ) -> Self:
+        """A copy that is trained on a dataset, with ``warm_start`` continued from the scorer of ``start``.
 
-        return train_quietly(self, data)
+        There is no warning if it learns nothing; that is up to the ranker around it.
+        """
+        copy = clone(self)
+        if start is not None:
+            copy.scorer_ = start.scorer_
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*learned nothing", PlackettWarning)
+            monitor = copy.fit_prepared(without_zero_weights(data), valid)
+        if monitor.interrupted:  # the copy stopped quietly; the ranker around it stops with it
+            raise KeyboardInterrupt
+        return copy
 
     def _html_repr(self) -> str:
         """What notebooks show: scikit-learn's diagram of the parameters and, once fitted, the model card."""

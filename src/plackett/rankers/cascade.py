@@ -20,7 +20,7 @@ from plackett.measures.ranking import Scored
 from plackett.rankers.base import Ranker
 from plackett.rankers.named import ranker_named
 from plackett.rankers.validation import give_validation
-from plackett.rankers.wrapper import needs_whole_lists, train_quietly
+from plackett.rankers.wrapper import needs_whole_lists
 from plackett.scorers.cascade import CascadeScorer
 from plackett.scorers.nested import best_rows
 from plackett.solvers.monitor import Monitor
@@ -192,7 +192,7 @@ class Cascade(Ranker):
         ranker.n_jobs, ranker.verbose = self.n_jobs, False
         if ranker.early_stopping_rounds is None and valid is not None:
             ranker.early_stopping_rounds = self.early_stopping_rounds
-        return train_quietly(ranker, _some_columns(data, columns), valid and _some_columns(valid, columns))
+        return ranker.trained_copy(_some_columns(data, columns), valid and _some_columns(valid, columns))
 
     def _cheapest(
         self, members: list[Ranker], columns: list[np.ndarray], costs: np.ndarray, valid: RankingDataset

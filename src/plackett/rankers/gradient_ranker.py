@@ -57,13 +57,13 @@ class GradientRanker(GradientTrained):
 
         if not isinstance(self.loss, str):
             raise LossError(f"loss={self.loss!r:.80}; give the name of a loss, or a loss")
-        return REGISTERED[self.loss] if self.loss in REGISTERED else _named("loss", self.loss)()
+        return REGISTERED[self.loss] if self.loss in REGISTERED else class_named("loss", self.loss)()
 
     def make_model(self) -> Model:
         """The model to train."""
         model = self.model
         if isinstance(model, str):
-            model = _named("model", model)(random_state=self.random_state, n_jobs=self.n_jobs)
+            model = class_named("model", model)(random_state=self.random_state, n_jobs=self.n_jobs)
         check_model(model)
         categories = getattr(self, "categories_", None)
         if not categories or not hasattr(model, "categorical_features"):
@@ -82,7 +82,7 @@ class GradientRanker(GradientTrained):
         return self.make_model().allow_nan
 
 
-def _named(kind: str, name: str) -> Any:
+def class_named(kind: str, name: str) -> Any:
     """Class of the loss or model of this name; only its own module is imported."""
     item = find(kind, str(name), error=LossError)
     return getattr(import_module(item.module), item.symbol)

@@ -17,7 +17,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.rankers.base import GradientTrained, Ranker
 from plackett.rankers.gradient_ranker import GradientRanker
-from plackett.rankers.wrapper import train_quietly
 
 __all__ = ["robust_training"]
 
@@ -98,7 +97,7 @@ def robust_training(
         model.alpha = fitted.alpha_
     # start from the ordinary ranker: equal scores have no order to protect
     trained = GradientRanker(loss=loss, model=model, n_jobs=ranker.n_jobs, verbose=False, warm_start=True)
-    trained = train_quietly(trained, fitted.prepared(data), start=fitted)
+    trained = trained.trained_copy(fitted.prepared(data), start=fitted)
     robust = copy.copy(fitted)
     robust.scorer_ = trained.scorer_
     robust.note_distribution(data)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError, PlackettWarning
+from plackett._base.errors import DataError
 from plackett._base.estimator import clone
 from plackett.data.dataset import RankingDataset
-from plackett.data.zero_weights import without_zero_weights
 from plackett.rankers.base import Ranker
 from plackett.rankers.chosen_penalty import ChosenPenalty
 from plackett.rankers.named import ranker_named
@@ -80,7 +78,7 @@ class Wrapper(Ranker):
         member = self._member(like)
         if valid is None:
             member.early_stopping_rounds = None
-        return train_quietly(member, data, valid)
+        return member.trained_copy(data, valid)
 
     @property
     def takes_preferences(self) -> bool:  # type: ignore[override]
@@ -105,21 +103,3 @@ class SingleMember(Wrapper):
     def member_(self) -> Ranker:
         """The trained base ranker."""
         return self.members_[0]
-
-
-def train_quietly(
-    ranker: Ranker, data: RankingDataset, valid: RankingDataset | None = None, start: Ranker | None = None
-) -> Ranker:
-    """A trained copy of the ranker, continued from the scorer of ``start`` with ``warm_start``.
-
-    There is no warning if it learns nothing; that is up to the ranker around it.
-    """
-    member = clone(ranker)
-    if start is not None:
-        member.scorer_ = start.scorer_
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".*learned nothing", PlackettWarning)
-        own = member.fit_prepared(without_zero_weights(data), valid)
-    if own.interrupted:  # the member stopped quietly; the wrapper stops with it
-        raise KeyboardInterrupt
-    return member

@@ -13,7 +13,7 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.scorers.base import Scorer, Size
-from plackett.scorers.fields import Arrays, Field, Sizes, declared
+from plackett.scorers.fields import Arrays, Sizes, StoredField, declared
 from plackett.scorers.member import Member
 
 
@@ -117,7 +117,7 @@ def same_features(rankers: Sequence[Member]) -> tuple[Member, ...]:
 
 
 @dataclass(frozen=True)
-class _Members(Field):
+class _Members(StoredField):
     same_features: bool
 
     def write(self, name: str, value: Any) -> Arrays:

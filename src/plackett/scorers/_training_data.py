@@ -14,7 +14,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.fields import LEARNED
 from plackett.data.preferences import Preferences
 from plackett.data.relations import Relation
-from plackett.scorers.fields import Arrays, Field, Sizes, declared
+from plackett.scorers.fields import Arrays, Sizes, StoredField, declared
 
 _PAIRS = ("winner", "loser", "margin", "weight")
 _RELATION = ("row", "other", "weight")
@@ -79,7 +79,7 @@ def _table(arrays: dict[str, np.ndarray]) -> Any:
 
 
 @dataclass(frozen=True)
-class _Dataset(Field):
+class _Dataset(StoredField):
     def write(self, name: str, value: RankingDataset) -> Arrays:
         return pack_data(value)
 

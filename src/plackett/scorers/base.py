@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett.scorers.fields import Field, Stored
+from plackett.scorers.fields import Stored, StoredField
 
 if TYPE_CHECKING:
     from plackett.data.dataset import RankingDataset
@@ -105,7 +105,7 @@ class Scorer(Stored):
         takes = gives = None
         me: Any = self
         for field in fields(me):
-            declared = Field.of(field)
+            declared = StoredField.of(field)
             dimensions = () if declared is None else declared.dimensions
             shape = np.shape(getattr(self, field.name)) if dimensions else ()
             if takes is None and "features" in dimensions:

@@ -49,7 +49,7 @@ class ContinuousCRFScorer(WithMembers):
             [relation_of(data, relation, n_jobs=n_jobs) for relation in relations]
             for relations in (self.similar, self.parents)
         )
-        terms = Terms(data, similar, parents, n_jobs)
+        terms = RelationTerms(data, similar, parents, n_jobs)
         return terms.mean(f * self.alpha.sum(), self.alpha, self.beta, self.gamma)
 
     def check(self) -> None:
@@ -58,7 +58,7 @@ class ContinuousCRFScorer(WithMembers):
         self.check_that(fits and self.alpha.any(), "its weights do not fit its relations")
 
 
-class Terms:
+class RelationTerms:
     """The relations of a dataset as the two kinds of terms."""
 
     def __init__(

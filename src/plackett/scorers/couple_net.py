@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett.scorers._products import table_times
 from plackett.scorers.base import Scorer
 from plackett.scorers.fields import array
+from plackett.scorers.products import table_times
 from plackett.scorers.query_map import QueryMap, query_features
 from plackett.scorers.routed import features_of
 

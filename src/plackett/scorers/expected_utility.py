@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett.scorers._products import table_times
 from plackett.scorers.base import Scorer
 from plackett.scorers.fields import array
+from plackett.scorers.products import table_times
 
 __all__ = ["ExpectedUtilityScorer"]
 

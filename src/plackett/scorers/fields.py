@@ -33,7 +33,7 @@ Sizes = dict[str, int]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Field:
+class StoredField:
     """How one field is stored."""
 
     #: The dimensions of an array, as words.
@@ -53,7 +53,7 @@ class Field:
         return name not in arrays
 
     @staticmethod
-    def of(field: dataclasses.Field[Any]) -> Field | None:
+    def of(field: dataclasses.Field[Any]) -> StoredField | None:
         """The declaration of a field of a dataclass; None for one that is not stored."""
         return field.metadata.get("stored")
 
@@ -62,7 +62,7 @@ class Field:
         """All declared fields as named arrays."""
         arrays: Arrays = {}
         for field in dataclasses.fields(value):
-            stored, entry = Field.of(field), getattr(value, field.name)
+            stored, entry = StoredField.of(field), getattr(value, field.name)
             if stored is not None and not (stored.optional and entry is None):
                 arrays |= stored.write(field.name, entry)
         return arrays
@@ -73,7 +73,7 @@ class Field:
         values: dict[str, Any] = {}
         sizes: Sizes = {}
         for field in dataclasses.fields(cls):
-            stored = Field.of(field)
+            stored = StoredField.of(field)
             if stored is None:
                 continue
             if stored.is_absent(field.name, arrays):
@@ -88,7 +88,7 @@ class Field:
         return values
 
 
-def declared(stored: Field) -> Any:
+def declared(stored: StoredField) -> Any:
     """The field of a dataclass that is stored so."""
     default: Any = {"default": None} if stored.optional else {}
     return dataclasses.field(metadata={"stored": stored}, **default)
@@ -105,12 +105,12 @@ class Stored:
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The object as named arrays."""
-        return Field.write_all(self)
+        return StoredField.write_all(self)
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
         """The object that `to_arrays` wrote: every declared field has its type and shape, and finite entries."""
-        me = cls(**Field.read_all(cls, arrays, cls.kind))
+        me = cls(**StoredField.read_all(cls, arrays, cls.kind))
         me.check()
         return me
 
@@ -124,7 +124,7 @@ class Stored:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Array(Field):
+class _Array(StoredField):
     dtype: np.dtype[Any]
     finite: bool
     least: float | None
@@ -196,7 +196,7 @@ def array(
 
 
 @dataclass(frozen=True)
-class _Number(Field):
+class _Number(StoredField):
     python: type[Any]
     least: float
     most: float
@@ -221,7 +221,7 @@ def number(python: type[Any] = int, *, least: float = 0, most: float = np.iinfo(
 
 
 @dataclass(frozen=True)
-class _Text(Field):
+class _Text(StoredField):
     choices: Callable[[], Any]
 
     def write(self, name: str, value: Any) -> Arrays:
@@ -240,7 +240,7 @@ def choice(choices: Callable[[], Any]) -> Any:
 
 
 @dataclass(frozen=True)
-class _Plain(Field):
+class _Plain(StoredField):
     check: Callable[[Any], bool]
 
     def write(self, name: str, value: Any) -> Arrays:
@@ -264,7 +264,7 @@ def plain(check: Callable[[Any], bool]) -> Any:
 
 
 @dataclass(frozen=True)
-class _Inner(Field):
+class _Inner(StoredField):
     """A part with arrays of its own, under the name of the field and a dot; its kind is stored too if it varies."""
 
     load: Callable[[str], Any]
@@ -294,7 +294,7 @@ def inner(load: Callable[[str], Any] | None = None, *, optional: bool = False) -
 
 
 @dataclass(frozen=True)
-class _Several(Field):
+class _Several(StoredField):
     """Scorers in order, that of number i under the name of the field, i and a dot."""
 
     def write(self, name: str, value: Any) -> Arrays:

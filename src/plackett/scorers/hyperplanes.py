@@ -9,10 +9,10 @@ import numpy as np
 
 from plackett.aggregation.borda import Borda
 from plackett.aggregation.lists import RankLists
-from plackett.scorers._products import table_times
 from plackett.scorers.base import Scorer
 from plackett.scorers.fields import array
 from plackett.scorers.parts import Line, Part
+from plackett.scorers.products import table_times
 
 __all__ = ["HyperplanesScorer"]
 

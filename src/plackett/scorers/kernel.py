@@ -10,9 +10,9 @@ import numpy as np
 
 from plackett._base import arguments
 from plackett.data.dense import dense
-from plackett.scorers._products import table_times
 from plackett.scorers.base import Scorer
 from plackett.scorers.fields import array, choice
+from plackett.scorers.products import table_times
 
 __all__ = ["KernelScorer"]
 

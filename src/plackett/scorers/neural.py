@@ -17,8 +17,7 @@ from plackett.scorers.networks import NETWORKS, Network
 from plackett.scorers.networks.features import FeatureMap
 from plackett.scorers.networks.feed import scores_of, scoring_feed
 from plackett.scorers.networks.plain import plain_scores
-from plackett.scorers.parts import Layer, Part
-from plackett.scorers.parts import Network as Layers
+from plackett.scorers.parts import Layer, NetworkLayers, Part
 
 __all__ = ["NeuralScorer"]
 
@@ -97,7 +96,7 @@ class NeuralScorer(Scorer):
             width = size
         layers.append(Layer(weights["output.weight"].T, weights["output.bias"], "identity"))
         mean, scale = (np.asarray(a, np.float64) for a in (self.features.mean, self.features.scale))
-        return [(1.0, Layers(bool(self.features.log1p), mean, scale, tuple(layers)))]
+        return [(1.0, NetworkLayers(bool(self.features.log1p), mean, scale, tuple(layers)))]
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The scorer as named arrays; the description of the network is JSON in bytes."""

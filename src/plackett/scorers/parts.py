@@ -36,7 +36,7 @@ class Layer:
 
 
 @dataclass(frozen=True)
-class Network:
+class NetworkLayers:
     """Layers of a network; the first one receives ``(g(x) - mean) * scale``, where g is x or sign(x) log(1 + |x|)."""
 
     log1p: bool
@@ -61,4 +61,4 @@ class Steps:
     functions: tuple[Any, ...]
 
 
-Part: TypeAlias = "Line | Network | Steps | TreeArrays"
+Part: TypeAlias = "Line | NetworkLayers | Steps | TreeArrays"

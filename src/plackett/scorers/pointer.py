@@ -39,7 +39,7 @@ class PointerScorer(Scorer):
 
 
 @kernel
-def _values(x, first, n, taken, context, n_taken, weights, matrix, out):
+def pointer_values(x, first, n, taken, context, n_taken, weights, matrix, out):
     """G of each document that is left, after ``n_taken`` documents whose sum is ``context``."""
     d = weights.size
     tilt = np.empty(d)
@@ -74,7 +74,7 @@ def _decode(lo, hi, offsets, x, weights, matrix, beam, out):
         for position in range(n):
             totals[:] = -np.inf
             for h in range(alive):
-                _values(x, first, n, taken[h], contexts[h], position, weights, matrix, g)
+                pointer_values(x, first, n, taken[h], contexts[h], position, weights, matrix, g)
                 top = -np.inf
                 for i in range(n):
                     if not taken[h, i]:
@@ -116,7 +116,7 @@ def _decode(lo, hi, offsets, x, weights, matrix, beam, out):
         # along the best order, documents that nothing tells apart share a position
         left, context = np.zeros(n, np.bool_), np.zeros(d)
         for position in range(n):
-            _values(x, first, n, left, context, position, weights, matrix, g)
+            pointer_values(x, first, n, left, context, position, weights, matrix, g)
             least, most = np.inf, -np.inf
             for i in range(n):
                 if not left[i]:

@@ -10,7 +10,7 @@ import numpy as np
 from plackett._base.errors import DataError, in_shell
 from plackett.data.dense import dense
 from plackett.data.mapped import query_blocks
-from plackett.scorers.fields import Arrays, Field, Sizes, Stored, array, choice, declared, number, part_of
+from plackett.scorers.fields import Arrays, Sizes, Stored, StoredField, array, choice, declared, number, part_of
 
 _SOURCES = ("given", "columns", "computed")
 
@@ -148,7 +148,7 @@ class QueryMap(Stored):
 
 
 @dataclass(frozen=True)
-class _QueryMap(Field):
+class _QueryMap(StoredField):
     def write(self, name: str, value: Any) -> Arrays:
         return {f"z.{key}": entry for key, entry in value.to_arrays().items()}
 

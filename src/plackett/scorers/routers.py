@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett.scorers._products import table_times
 from plackett.scorers.fields import Stored, array, number
+from plackett.scorers.products import table_times
 from plackett.scorers.subspaces import directions, similarities
 
 #: Distances are computed for this many queries at a time.

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett.scorers._products import table_times
 from plackett.scorers.base import Scorer, Size
-from plackett.scorers.parts import Layer, Network, Part
+from plackett.scorers.parts import Layer, NetworkLayers, Part
+from plackett.scorers.products import table_times
 
 __all__ = ["SigmoidLayersScorer"]
 
@@ -53,7 +53,7 @@ class SigmoidLayersScorer(Scorer):
         """Its layers."""
         size = self.weights[0].shape[0]
         layers = tuple(Layer(w, b, "sigmoid") for w, b in zip(self.weights, self.biases, strict=True))
-        return [(1.0, Network(False, np.zeros(size), np.ones(size), layers))]
+        return [(1.0, NetworkLayers(False, np.zeros(size), np.ones(size), layers))]
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The scorer as named arrays."""

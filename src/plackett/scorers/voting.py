@@ -10,9 +10,9 @@ import numpy as np
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.scratch import longest
 from plackett._kernels.sort import argsort_descending, sorting_memory
-from plackett.scorers._products import table_times
 from plackett.scorers.base import Scorer
 from plackett.scorers.fields import array
+from plackett.scorers.products import table_times
 
 __all__ = ["VotingScorer"]
 

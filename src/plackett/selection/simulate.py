@@ -42,7 +42,7 @@ def judge_in_rounds(
     inclusion = np.full(truth.n_rows, np.nan)
     rng = np.random.default_rng(random_state)
     for part in np.diff(np.linspace(0, budget, min(rounds, budget) + 1).astype(int)):
-        choice = pool._choose(now, int(part), rng)
+        choice = pool.choose(now, int(part), rng)
         labels = now.labels.copy()
         labels[choice.rows] = answers[choice.rows]
         now, inclusion = replace(now, labels=labels), choice.inclusion

@@ -16,7 +16,7 @@ from plackett._base.errors import DataError, PlackettWarning
 from plackett._files.checks import open_regular
 from plackett.serve.drift import Drift
 from plackett.serve.http import Deferred, RefusedError, Response, to_json
-from plackett.serve.scoring import Scoring
+from plackett.serve.scoring import TableScoring
 from plackett.serve.settings import Settings
 
 #: Numbers of rows that are scored before a model counts as ready: each takes a different path through the kernels.
@@ -45,7 +45,7 @@ class ServedModel:
     ) -> None:
         self.name, self.version, self.path = name, version, path
         try:
-            self.scoring = Scoring(model, name, threads)
+            self.scoring = TableScoring(model, name, threads)
             to_json(self.card)
         except DataError as error:
             raise self._unfit(str(error)) from None
@@ -109,7 +109,7 @@ class ServedModel:
         return scores
 
     @cached_property
-    def _all_trees(self) -> Scoring:
+    def _all_trees(self) -> TableScoring:
         """The same model without its early exit."""
         return self.scoring.without_exit()
 

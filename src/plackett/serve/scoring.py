@@ -14,13 +14,13 @@ from plackett._base.time_limit import check_time
 from plackett.data.dataset import RankingDataset
 from plackett.data.reference import typical_rows
 from plackett.data.transformer import QueryTransformer
-from plackett.scorers.scoring import Scoring as Fitted
+from plackett.scorers.scoring import Scoring
 
 #: Rows that are scored at once, where a score does not depend on the other rows.
 _BLOCK = 8_192
 
 
-class Scoring:
+class TableScoring:
     """Scores and explanations of tables whose columns are features in training order.
 
     Parameters
@@ -36,7 +36,7 @@ class Scoring:
     --------
     >>> import plackett as pk
     >>> ranker = pk.rankers.ListNet().fit([[0.0], [1.0], [2.0]], [0, 1, 2], qid=[1, 1, 1])
-    >>> Scoring(ranker, "shop").score(np.float32([[0.0], [1.0]])).argmax()
+    >>> TableScoring(ranker, "shop").score(np.float32([[0.0], [1.0]])).argmax()
     np.int64(1)
     """
 
@@ -140,14 +140,14 @@ class Scoring:
         """A feature as errors call it: by its name or its number."""
         return repr(self.feature_names[j]) if j < len(self.feature_names) else str(j)
 
-    def without_exit(self) -> Scoring:
+    def without_exit(self) -> TableScoring:
         """The same with all trees for every document."""
-        if isinstance(self.model, Fitted):
+        if isinstance(self.model, Scoring):
             model: Any = self.model.with_exit(False)
         else:
             model = copy.copy(self.model)
             model.steps = [*self.model.steps[:-1], (self.model.steps[-1][0], self.ranker.with_exit(False))]
-        return Scoring(model, self.name, self.ranker.n_jobs)
+        return TableScoring(model, self.name, self.ranker.n_jobs)
 
     def relevance(self, scores: np.ndarray) -> np.ndarray | None:
         """Probability of relevance at each score; None if the model was fitted without calibration."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 
-class Terms(NamedTuple):
+class LatentTerms(NamedTuple):
     """Minus the log-likelihood of each observation and its derivatives for the latent value, up to the third."""
 
     value: np.ndarray
@@ -60,10 +60,10 @@ class Intervals:
             return self.fixed
         return np.cumsum(np.concatenate([parameters[1:2], np.exp(parameters[2:])]))
 
-    def terms(self, latent: np.ndarray, parameters: np.ndarray) -> Terms:
+    def terms(self, latent: np.ndarray, parameters: np.ndarray) -> LatentTerms:
         """Value and derivatives of each observation, weighted."""
         terms = interval_terms(*self._ends(latent, parameters), np.exp(parameters[0]))
-        return Terms(*(self.weight * part for part in terms[0]))
+        return LatentTerms(*(self.weight * part for part in terms[0]))
 
     def slopes(self, latent: np.ndarray, parameters: np.ndarray, half: np.ndarray, move: np.ndarray) -> np.ndarray:
         """Derivative for each parameter of Σ value + half · bend + move · slope, the latent values held fixed."""
@@ -86,7 +86,7 @@ class Intervals:
         return ends[self.lower] - latent, ends[self.upper] - latent
 
 
-def interval_terms(lower: np.ndarray, upper: np.ndarray, sigma: float) -> tuple[Terms, Any, Any, Any]:
+def interval_terms(lower: np.ndarray, upper: np.ndarray, sigma: float) -> tuple[LatentTerms, Any, Any, Any]:
     """Terms of −log(Φ(upper/σ) − Φ(lower/σ)) for the latent value, which lower and upper are relative to.
 
     Also the derivatives of value, slope and bend with respect to the upper end, the lower end and log σ. Computed in
@@ -105,7 +105,7 @@ def interval_terms(lower: np.ndarray, upper: np.ndarray, sigma: float) -> tuple[
     n1, n2 = (np.exp(-0.5 * z * z - log_root - log_mass) for z in (z1, z2))
     z1, z2 = (np.where(np.isfinite(z), z, 0.0) for z in (z1, z2))
     a, b, c, d = (z1**i * n1 - z2**i * n2 for i in range(4))
-    terms = Terms(-log_mass, a / sigma, (a**2 + b) / sigma**2, (2 * a**3 + 3 * a * b - a + c) / sigma**3)
+    terms = LatentTerms(-log_mass, a / sigma, (a**2 + b) / sigma**2, (2 * a**3 + 3 * a * b - a + c) / sigma**3)
     upper_end = (
         -n1 / sigma,
         -n1 * (z1 + a) / sigma**2,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett.solvers.intervals import Intervals, Terms
+from plackett.solvers.intervals import Intervals, LatentTerms
 
 #: Added to the covariance of the points, so that it can be factored.
 _JITTER = 1e-6
@@ -99,13 +99,15 @@ class LaplaceProcess:
         shrink = solve_triangular(lower, half_way.T, lower=True, trans="T")
         return LaplaceFit(float(value), gradient, weights, heights, 0.5 * (shrink + shrink.T))
 
-    def _mode(self, phi: np.ndarray, rest: np.ndarray) -> tuple[np.ndarray, np.ndarray, Terms, np.ndarray, np.ndarray]:
+    def _mode(
+        self, phi: np.ndarray, rest: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, LatentTerms, np.ndarray, np.ndarray]:
         """The most probable w, the observed latent values and terms there, the factor of B = I + ΦᵀWΦ, and WΦ."""
         from scipy.linalg import cho_solve
 
         weights = self.weights
 
-        def look(w: np.ndarray) -> tuple[float, np.ndarray, Terms]:
+        def look(w: np.ndarray) -> tuple[float, np.ndarray, LatentTerms]:
             latent = self._forth(phi @ w)
             terms = self.intervals.terms(latent, rest)
             return float(terms.value.sum() + 0.5 * w @ w), latent, terms

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from plackett._kernels.kernel import kernel
-from plackett.scorers._products import table_times
+from plackett.scorers.products import table_times
 from plackett.solvers.proved_gap import relative_gap
 
 #: Passes over the unsettled pairs between two passes over all pairs.

@@ -13,7 +13,7 @@ from plackett._base.errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import row_array
 from plackett.losses.pairwise.margin_pairs import MarginPairs
-from plackett.scorers._products import table_times, transposed_times
+from plackett.scorers.products import table_times, transposed_times
 from plackett.solvers import cutting_plane, truncated_newton
 from plackett.solvers.monitor import Monitor
 from plackett.solvers.proved_gap import Trained, check_settings, keep_best, relative_gap, warn_of_open_gap

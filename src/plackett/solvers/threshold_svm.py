@@ -10,7 +10,7 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett.data.mapped import row_array, row_blocks
-from plackett.scorers._products import table_times, transposed_times
+from plackett.scorers.products import table_times, transposed_times
 
 #: A problem without a margin can have the optimum 0: its value is known well enough below this times the tolerance.
 _SMALL = 1e-3

@@ -8,7 +8,7 @@ from plackett.theory.risks.document_zero_one import DocumentZeroOne as DocumentZ
 from plackett.theory.risks.finite_world import FiniteWorld as FiniteWorld
 from plackett.theory.bounds.ir_svm import IRSVMBound as IRSVMBound
 from plackett.theory.bounds.margin import KernelMarginBound as KernelMarginBound
-from plackett.losses.bounds.known import KnownBound as KnownBound
+from plackett.losses.bounds.known_bound import KnownBound as KnownBound
 from plackett.theory.bounds.listwise_rademacher import ListwiseBound as ListwiseBound
 from plackett.theory.bounds.margin import MarginBound as MarginBound
 from plackett.theory.risks.associate_losses import MeasureLoss as MeasureLoss
@@ -55,7 +55,7 @@ from plackett.theory.risks.four_risks import four_risks as four_risks
 from plackett.theory.stability.rank_svm import hinge_loss_bound as hinge_loss_bound
 from plackett.theory.risks.preference_regrets import independent_preferences as independent_preferences
 from plackett.theory.stability.ir_svm import ir_svm_query_stability as ir_svm_query_stability
-from plackett.theory.consistency.order_preserving import is_order_preserving as is_order_preserving
+from plackett.theory.consistency.permutation_space import is_order_preserving as is_order_preserving
 from plackett.losses.bounds.joachims_map import joachims_map_bound as joachims_map_bound
 from plackett.theory.consistency.weighted_kendall_loss import kendall_dcg_gap as kendall_dcg_gap
 from plackett.theory.bounds.rademacher import kernel_rademacher as kernel_rademacher
@@ -79,7 +79,7 @@ from plackett.theory.consistency.generalised_pairwise import pair_surrogate_cond
 from plackett.theory.risks.emphasis import partite_emphasis as partite_emphasis
 from plackett.theory.planner.plan import plan as plan
 from plackett.theory.risks.preference_losses import preference_loss as preference_loss
-from plackett.theory.consistency.order_preserving import preserved_pairs as preserved_pairs
+from plackett.theory.consistency.permutation_space import preserved_pairs as preserved_pairs
 from plackett.theory.risks.query_level import query_level_losses as query_level_losses
 from plackett.theory.bounds.rademacher import rademacher_average as rademacher_average
 from plackett.theory.bounds.rank_shatter import rank_shatter as rank_shatter
@@ -95,7 +95,7 @@ from plackett.losses.bounds.regression import regression_ap_bound as regression_
 from plackett.losses.bounds.regression import regression_bound as regression_bound
 from plackett.theory.risks.preference_regrets import regrets as regrets
 from plackett.theory.risks.query_level import risk_levels as risk_levels
-from plackett.theory.risks.standard_errors import risk_standard_error as risk_standard_error
+from plackett.theory.risks.risk import risk_standard_error as risk_standard_error
 from plackett.theory.risks.rocchio_hidden_loss import rocchio_hidden_loss as rocchio_hidden_loss
 from plackett.theory.bounds.rsr_reduction import rsr_reduction as rsr_reduction
 from plackett.theory.consistency.sampled_ranks import sampled_dcg as sampled_dcg

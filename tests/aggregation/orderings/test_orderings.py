@@ -39,7 +39,7 @@ def quicksort_orders(h, documents):
     """Every order that QuickSort can give, with its probability: all pivots, all coins."""
     if not documents:
         return [(1.0, ())]
-    found = []
+    result = []
     for pivot in documents:
         others = [v for v in documents if v != pivot]
         for sides in product((True, False), repeat=len(others)):
@@ -50,8 +50,8 @@ def quicksort_orders(h, documents):
             behind = [v for v, left in zip(others, sides, strict=True) if not left]
             for p, a in quicksort_orders(h, before):
                 for q, b in quicksort_orders(h, behind):
-                    found.append((chance * p * q / len(documents), (*a, pivot, *b)))
-    return found
+                    result.append((chance * p * q / len(documents), (*a, pivot, *b)))
+    return result
 
 
 def expected_loss(chances, labels, emphasis=None):
@@ -226,10 +226,10 @@ def test_degree_loses_at_most_twice_and_sometimes_so_much():
             lost = preference_loss(h, labels)
             # equal degrees in the worst order
             order = np.lexsort((labels, -degree))
-            found = ranking_loss(order, labels)
-            assert found <= two_stage_bound(lost, "degree") + 1e-12
+            result = ranking_loss(order, labels)
+            assert result <= two_stage_bound(lost, "degree") + 1e-12
             if lost > 0:
-                worst = max(worst, found / lost)
+                worst = max(worst, result / lost)
     assert worst == pytest.approx(2.0)
 
 

@@ -39,8 +39,8 @@ def a_log(weighted: bool, gaps: bool) -> ClickLog:
 def by_hand(log: ClickLog, cell: np.ndarray) -> tuple[Counter, Counter]:
     clicks, skips = Counter(), Counter()
     for row in range(log.n_rows):
-        found = clicks if log.clicks[row] > 0 else skips
-        found[int(log.pair[row]), int(cell[row])] += float(log.page_weight[log.page[row]])
+        result = clicks if log.clicks[row] > 0 else skips
+        result[int(log.pair[row]), int(cell[row])] += float(log.page_weight[log.page[row]])
     return clicks, skips
 
 

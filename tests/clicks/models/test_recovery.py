@@ -142,7 +142,7 @@ def test_dcm_by_hand():
     model = with_parameters(DCM(), log, np.array([0.4, 0.5, 0.2]), continuation_=np.array([0.7, 0.6, 0.5]))
     np.testing.assert_allclose(model.click_probabilities(log), [0.4, 0.44, 0.1408])
     assert np.exp(model.log_likelihood(log)) == pytest.approx(0.232)
-    sums = model._chain_sums(model._prepare(log))
+    sums = model._chain_sums(model.prepare(log))
     assert sums.examined[1] == pytest.approx(0.28 / 0.58)
     assert sums.log_likelihood == pytest.approx(np.log(0.232))
 
@@ -151,7 +151,7 @@ def test_dbn_by_hand():
     log = one_page([1, 0, 0])
     values = {"gamma_": 0.9, "satisfaction_": np.array([0.6, 0.5, 0.5])}
     model = with_parameters(DBN(gamma=0.9), log, np.array([0.4, 0.5, 0.2]), **values, satisfaction_prior_=FLAT)
-    sums = model._chain_sums(model._prepare(log))
+    sums = model._chain_sums(model.prepare(log))
     assert np.exp(sums.log_likelihood) == pytest.approx(0.31504)
     np.testing.assert_allclose(sums.examined, [1, 0.187405, 0.164551], atol=1e-6)
     satisfied = (1 - sums.gone_on[0]) * 0.6 / (1 - 0.9 * 0.4)
@@ -186,7 +186,7 @@ def test_the_chain_kernel_is_the_sum_over_all_stops(seed):
     for clicks in itertools.product([0, 1], repeat=n):
         log = one_page(list(clicks))
         model = with_parameters(DBN(), log, r, gamma_=gamma, satisfaction_=stop, satisfaction_prior_=FLAT)
-        sums = model._chain_sums(model._prepare(log))
+        sums = model._chain_sums(model.prepare(log))
         value, seen = chain_by_enumeration(r, np.full(n, gamma), gamma * (1 - stop), clicks)
         assert sums.log_likelihood == pytest.approx(np.log(value))
         np.testing.assert_allclose(sums.examined, seen, atol=1e-12)
@@ -200,7 +200,7 @@ def test_the_slope_by_the_stop_probability():
 
         def at(stop, log=log):
             model = with_parameters(DBN(), log, r, gamma_=gamma, satisfaction_=stop, satisfaction_prior_=FLAT)
-            return model._chain_sums(model._prepare(log))
+            return model._chain_sums(model.prepare(log))
 
         for i in range(4):
             step = np.zeros(4)
@@ -246,16 +246,16 @@ def test_factors_of_the_click_chain_against_enumeration():
     a1, a2, a3 = alphas
     n = 60  # long enough to be endless
 
-    def likelihood(clicks, place, value):
+    def likelihood(clicks, position, value):
         # others have a uniform relevance: means of R, 1 − R, R(1 − R) and R²; the chain is a forward pass
         last = max((i for i, c in enumerate(clicks) if c), default=-1)
         tail = 1.0
         for i in range(n - 1, last, -1):
-            miss = 1 - (value if i == place else 0.5)
+            miss = 1 - (value if i == position else 0.5)
             tail = miss * (1 - a1 + a1 * tail)
         total = 1.0
         for i in range(last + 1):
-            if i == place:
+            if i == position:
                 hit, go = value, value * (a2 * (1 - value) + a3 * value)
             else:
                 hit, go = 0.5, a2 / 6 + a3 / 3
@@ -267,12 +267,12 @@ def test_factors_of_the_click_chain_against_enumeration():
     table = factors(alphas, n, np.array([0.3, 0.8]))
     clicks = [0, 1, 0, 1] + [0] * (n - 4)
     cells = {0: 0, 1: 1, 3: 2, 4: 3, 6: 5}
-    for place, cell in cells.items():
-        ratio = likelihood(clicks, place, 0.3) / likelihood(clicks, place, 0.8)
+    for position, cell in cells.items():
+        ratio = likelihood(clicks, position, 0.3) / likelihood(clicks, position, 0.8)
         assert table[cell, 0] / table[cell, 1] == pytest.approx(ratio, rel=1e-6)
-    for place in (0, 3):
-        ratio = likelihood([0] * n, place, 0.3) / likelihood([0] * n, place, 0.8)
-        cell = 3 + n + place
+    for position in (0, 3):
+        ratio = likelihood([0] * n, position, 0.3) / likelihood([0] * n, position, 0.8)
+        cell = 3 + n + position
         assert table[cell, 0] / table[cell, 1] == pytest.approx(ratio, rel=1e-6)
 
 
@@ -390,8 +390,8 @@ def test_the_prior_of_satisfaction_helps():
     model = DBN(max_iter=100).fit(drawn)
     plain = DBN(prior=None, max_iter=100).fit(drawn)
     true = a * s
-    found, raw = (m.attraction_ * m.satisfaction_ for m in (model, plain))
-    assert np.square(found - true).mean() < 0.7 * np.square(raw - true).mean()
+    result, raw = (m.attraction_ * m.satisfaction_ for m in (model, plain))
+    assert np.square(result - true).mean() < 0.7 * np.square(raw - true).mean()
     frame = model.relevance(0.9)
     covered = (frame["lower"].to_numpy() <= true) & (true <= frame["upper"].to_numpy())
     assert 0.83 < covered.mean() < 0.97

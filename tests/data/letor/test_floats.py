@@ -21,12 +21,12 @@ def read(text: str) -> tuple[int, float, int]:
 
 def check(text: str) -> int:
     """The kernel gives Python's number or leaves it to Python; it never gives another one."""
-    found, value, end = read(text)
+    result, value, end = read(text)
     assert end == len(text)
-    assert found in (OK, PYTHON)
-    if found == OK:
+    assert result in (OK, PYTHON)
+    if result == OK:
         assert struct.pack("d", value) == struct.pack("d", float(text)), text
-    return found
+    return result
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_left_to_python(text):
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "result"),
     [
         *((word, MISSING) for word in ("nan", "NaN", "-nan", "NULL", "null")),
         *((word, INFINITE) for word in ("inf", "-Inf", "+INFINITY")),
@@ -51,8 +51,8 @@ def test_left_to_python(text):
         ("1" * 5000, LONG),
     ],
 )
-def test_no_numbers(text, found):
-    assert read(text)[0] == found
+def test_no_numbers(text, result):
+    assert read(text)[0] == result
 
 
 @pytest.mark.parametrize(("text", "end"), [("1_000", 1), ("0x10", 1), ("1.2.3", 3), ("1d5", 1)])

@@ -575,8 +575,8 @@ def test_what_scikit_learn_writes(tmp_path, sparse):
     dump_svmlight_file(X, y, str(tmp_path / "a"), zero_based=False, query_id=qid)
     data = read_letor(tmp_path / "a", sparse=sparse, n_features=7)
     expected, labels, ids = load_svmlight_file(str(tmp_path / "a"), n_features=7, query_id=True)
-    found = data.X.toarray() if sparse else data.X
-    np.testing.assert_array_equal(found, expected.toarray().astype(np.float32))
+    result = data.X.toarray() if sparse else data.X
+    np.testing.assert_array_equal(result, expected.toarray().astype(np.float32))
     np.testing.assert_array_equal(data.y, labels)
     np.testing.assert_array_equal(data.qid, ids)
 
@@ -664,8 +664,8 @@ def test_query_ids_that_do_not_fit_can_be_numbered(tmp_path):
     with pytest.raises(DataError, match=r"a\.txt: the query id 'red shoes'.*qids='number'"):
         pk.write(data, tmp_path / "a.txt")
     pk.write(data, tmp_path / "a.txt", qids="number")
-    found = pk.read(tmp_path / "a.txt")
-    assert (found.qids.tolist(), found.y.tolist()) == ([1, 2], [0.0, 2.0, 1.0])
+    result = pk.read(tmp_path / "a.txt")
+    assert (result.qids.tolist(), result.y.tolist()) == ([1, 2], [0.0, 2.0, 1.0])
 
 
 def test_read_without_mapping(tmp_path):

@@ -33,16 +33,18 @@ def test_shift_method_near_the_t_test():
     rng = np.random.default_rng(3)
     a = rng.random(200)
     b = a + rng.normal(0.02, 0.2, 200)
-    found = bootstrap(a, b, n_resamples=40_000)
+    result = bootstrap(a, b, n_resamples=40_000)
     # numpy's own bootstrap of the shifted differences
     d = a - b
     drawn = (d - d.mean())[rng.integers(0, 200, (20_000, 200))]
     null = drawn.mean(1) / drawn.std(1)
-    assert found.pvalue == pytest.approx(
+    assert result.pvalue == pytest.approx(
         (np.abs(null) >= abs(d.mean() / d.std())).mean(), abs=4 * np.sqrt(0.25 / 20_000)
     )
     t_test = stats.ttest_rel(a, b)
-    assert found.pvalue == pytest.approx(t_test.pvalue, abs=0.03) and found.statistic == pytest.approx(t_test.statistic)
+    assert result.pvalue == pytest.approx(t_test.pvalue, abs=0.03) and result.statistic == pytest.approx(
+        t_test.statistic
+    )
 
 
 def test_differences_without_spread():
@@ -91,8 +93,8 @@ def test_intervals_are_scipys(method):
     scipys = stats.bootstrap(
         (x,), np.mean, n_resamples=50_000, method=method, confidence_level=0.9, rng=rng, batch=2_000
     ).confidence_interval
-    found = confidence_interval(x, level=0.9, method=method.lower(), n_resamples=50_000)
-    np.testing.assert_allclose(found, scipys, atol=0.05 * x.std(ddof=1) / np.sqrt(80))
+    result = confidence_interval(x, level=0.9, method=method.lower(), n_resamples=50_000)
+    np.testing.assert_allclose(result, scipys, atol=0.05 * x.std(ddof=1) / np.sqrt(80))
 
 
 def test_student_interval_is_scipys():

@@ -18,9 +18,9 @@ def pair():
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 def test_student(pair, alternative):
-    found, scipys = student(*pair, alternative=alternative), stats.ttest_rel(*pair, alternative=alternative)
-    assert found.statistic == pytest.approx(scipys.statistic, rel=1e-12)
-    assert found.pvalue == pytest.approx(scipys.pvalue, rel=1e-10)
+    result, scipys = student(*pair, alternative=alternative), stats.ttest_rel(*pair, alternative=alternative)
+    assert result.statistic == pytest.approx(scipys.statistic, rel=1e-12)
+    assert result.pvalue == pytest.approx(scipys.pvalue, rel=1e-10)
 
 
 def test_student_without_spread():

@@ -75,8 +75,8 @@ def test_equal_systems():
 
 
 def test_difference_of_the_means_and_skipped_queries():
-    found = fisher([1.0, np.nan, 0.5], [0.5, 0.3, 0.5])
-    assert found.difference == 0.25 and found.n == 2
+    result = fisher([1.0, np.nan, 0.5], [0.5, 0.3, 0.5])
+    assert result.difference == 0.25 and result.n == 2
 
 
 def test_seed_and_threads():

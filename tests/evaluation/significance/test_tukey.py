@@ -19,9 +19,9 @@ def test_by_enumeration():
         largest.append(sums.max() - sums.min())
     sums = values.sum(0)
     exact = (np.array(largest)[:, None, None] >= np.abs(sums[:, None] - sums) - 1e-9).mean(0)
-    found = tukey(values, n_permutations=50_000)
-    np.testing.assert_allclose(found.pvalue, exact, atol=4 * np.sqrt(0.25 / 50_000) + 1e-4)
-    np.testing.assert_allclose(found.difference[0, 1], values[:, 0].mean() - values[:, 1].mean())
+    result = tukey(values, n_permutations=50_000)
+    np.testing.assert_allclose(result.pvalue, exact, atol=4 * np.sqrt(0.25 / 50_000) + 1e-4)
+    np.testing.assert_allclose(result.difference[0, 1], values[:, 0].mean() - values[:, 1].mean())
 
 
 def test_two_systems_are_fishers():

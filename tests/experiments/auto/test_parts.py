@@ -117,8 +117,8 @@ def test_scores_after_a_stage_are_those_of_a_shorter_training(ranker):
     trials.run(trials.add(candidate), 0)
     for stage, rounds in enumerate(candidate.stages):
         shorter = ranker(n_estimators=rounds, num_leaves=4, min_child_samples=1, n_jobs=1).fit(trials.splits.train(0))
-        found = trials.outcomes[0, 0].scores[stage] * trials.outcomes[0, 0].spreads[stage]
-        np.testing.assert_allclose(found, shorter.predict(trials.splits.test(0)), rtol=1e-9, atol=1e-12)
+        result = trials.outcomes[0, 0].scores[stage] * trials.outcomes[0, 0].spreads[stage]
+        np.testing.assert_allclose(result, shorter.predict(trials.splits.test(0)), rtol=1e-9, atol=1e-12)
 
 
 def test_stages_of_oblivious_trees_are_those_of_a_shorter_training():
@@ -251,8 +251,8 @@ def test_fewer_splits_and_fewer_queries_where_time_is_short(seconds, n_splits, n
     facts = inspect_data(data)
     splits = folds(data, facts, None, **cut)
     budget = Budget(seconds, None, None, lambda: float(len(trained)))
-    found = plan(splits, pk.LambdaMART(n_estimators=20, num_leaves=4), budget, n_jobs=1, **cut)
-    assert (len(found), found.data.n_queries) == (n_splits, n_queries)
+    result = plan(splits, pk.LambdaMART(n_estimators=20, num_leaves=4), budget, n_jobs=1, **cut)
+    assert (len(result), result.data.n_queries) == (n_splits, n_queries)
 
 
 def test_sizes_in_good_english():
@@ -279,9 +279,9 @@ def test_the_timed_training_is_short_and_has_one_thread(monkeypatch):
         seen.append((ranker.n_jobs, ranker.scorer_.booster.num_trees()))
 
     monkeypatch.setattr(module, "fit", spy)
-    found = plan(folds(data, facts, None, **cut), pk.MART(n_estimators=30), budget, n_jobs=2, **cut)
+    result = plan(folds(data, facts, None, **cut), pk.MART(n_estimators=30), budget, n_jobs=2, **cut)
     # a twentieth of the budget is two ticks; the clock is asked once a round
-    assert seen == [(1, 3), (1, 3)] and len(found) == 1
+    assert seen == [(1, 3), (1, 3)] and len(result) == 1
 
 
 def test_finished_trainings_are_taken_from_the_folder(tmp_path, monkeypatch):

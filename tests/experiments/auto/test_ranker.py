@@ -135,11 +135,11 @@ def test_a_second_interrupt_keeps_the_members_trained_so_far(monkeypatch):
 
     fit, calls = module.fit, []
 
-    def interrupted(*words):
+    def interrupted(*arguments):
         calls.append(1)
         if len(calls) == 2:
             raise KeyboardInterrupt
-        fit(*words)
+        fit(*arguments)
 
     monkeypatch.setattr(module, "fit", interrupted)
     candidate = "MART(n_estimators=4, colsample_bytree=0.5, min_child_samples=1)"
@@ -196,8 +196,8 @@ def test_a_query_of_weight_0_is_left_out():
     kept = weight[qid] > 0
     make = {"candidates": LINEAR, "n_trials": 3, **FEW}
     expected = pk.AutoRanker(**make).fit(X[kept], y[kept], qid=qid[kept]).predict(X, qid=qid)
-    found = pk.AutoRanker(**make).fit(X, y, qid=qid, query_weight=weight).predict(X, qid=qid)
-    np.testing.assert_array_equal(found, expected)
+    result = pk.AutoRanker(**make).fit(X, y, qid=qid, query_weight=weight).predict(X, qid=qid)
+    np.testing.assert_array_equal(result, expected)
 
 
 def test_validation_data_are_compared_by_and_not_trained_on():

@@ -43,8 +43,8 @@ def test_same_result_as_here(tmp_path, monkeypatch):
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
-        found = run(cluster=client, out="results")
-        assert found.per_query.equals(alone.per_query)
+        result = run(cluster=client, out="results")
+        assert result.per_query.equals(alone.per_query)
         broken = run(cluster=client, rankers={"bad": ListNet(alpha=-1.0), "line": LinearRegression()})
         assert len(broken.failures) == 3 and "alpha=-1.0" in str(broken.failures[0])
 
@@ -59,10 +59,10 @@ def test_killed_workers(tmp_path):
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
         distributed.Client(cluster) as client,
     ):
-        found = run(cluster=client, rankers={"fragile": Fragile(folder=str(tmp_path / "once"))})
-        assert not found.failures and len(found.cells) == 3
+        result = run(cluster=client, rankers={"fragile": Fragile(folder=str(tmp_path / "once"))})
+        assert not result.failures and len(result.cells) == 3
         for i in range(40):
             (tmp_path / "often" / str(i)).touch()
-        found = run(cluster=client, rankers={"fragile": Fragile(folder=str(tmp_path / "often"))})
-        assert found.failures
-        assert "no worker of the cluster could compute the cell: KilledWorker" in str(found.failures[0])
+        result = run(cluster=client, rankers={"fragile": Fragile(folder=str(tmp_path / "often"))})
+        assert result.failures
+        assert "no worker of the cluster could compute the cell: KilledWorker" in str(result.failures[0])

@@ -11,13 +11,13 @@ from plackett.rankers import GradientRanker, LambdaMART
 
 def test_what_stands_behind_a_ranker():
     """Its loss, its model, the measure; not the other rankers, nor the lists of everything."""
-    found = modules_behind(_modules(LambdaMART(), AP))
+    result = modules_behind(_modules(LambdaMART(), AP))
     for name in ("losses.pairwise.lambdas", "models.trees.model", "measures.ap", "measures.swaps", "rankers.base",
                  "_kernels.kernel",
                  "experiments.cells.run", "experiments.search.random", "data.canonical"):  # fmt: skip
-        assert f"plackett.{name}" in found
+        assert f"plackett.{name}" in result
     for name in ("rankers.listwise.listnet", "_names.catalogue", "cli.app"):
-        assert f"plackett.{name}" not in found
+        assert f"plackett.{name}" not in result
     assert "plackett.losses.listwise.listmle" in modules_behind(_modules(GradientRanker(loss="ListMLE"), AP))
     assert modules_behind(["numpy", "__main__"]) == set()
 

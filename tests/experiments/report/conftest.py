@@ -57,8 +57,8 @@ class Page(HTMLParser):
             self.words.append(data)
 
     def table(self, caption):
-        (found,) = [table for table in self.tables if table["caption"] == caption]
-        header, *rows = found["rows"]
+        (result,) = [table for table in self.tables if table["caption"] == caption]
+        header, *rows = result["rows"]
         return header, rows
 
     @property
@@ -68,15 +68,15 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="session")
-def found():
+def finished():
     data = {"<i>one": make_ranking(24, 7, 4, random_state=0), "two": make_ranking(20, 6, 4, random_state=1)}
     return experiment(data, RANKERS, ["nDCG@5", "AP"], folds=3, n_trials=2, n_jobs=1)
 
 
 @pytest.fixture(scope="session")
-def folder(found, tmp_path_factory):
+def folder(finished, tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
-    assert write_report(found, folder) == folder / "report.html"
+    assert write_report(finished, folder) == folder / "report.html"
     return folder
 
 

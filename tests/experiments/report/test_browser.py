@@ -109,17 +109,17 @@ def test_tables_sort(outcome):
     assert sorted(outcome["names"]) == sorted(['<b>&"x', "a_b%", "trees"]) and len(set(outcome["names"])) == 3
 
 
-def test_drop_downs_change_the_bars(outcome, found):
-    sets = [found.per_query.filter(dataset=name) for name in found.datasets]
+def test_drop_downs_change_the_bars(outcome, finished):
+    sets = [finished.per_query.filter(dataset=name) for name in finished.datasets]
     rankers = outcome["options"]
 
     def difference(frame, a, b, measure):
         one, other = (frame.filter(ranker=name)[measure].to_numpy() for name in (a, b))
         return sorted((one - other).tolist(), reverse=True)
 
-    first = found.leaderboard.filter(dataset=found.datasets[0])["ranker"].unique(maintain_order=True).to_list()
+    first = finished.leaderboard.filter(dataset=finished.datasets[0])["ranker"].unique(maintain_order=True).to_list()
     a, b = (first[i] for i in outcome["start"])
-    assert a == found.best(found.datasets[0])
+    assert a == finished.best(finished.datasets[0])
     third = next(ranker for ranker in first if ranker not in (a, b))
     assert outcome["bars"] == pytest.approx(difference(sets[0], a, b, "nDCG@5"), abs=2e-4)
     assert outcome["turned"] == pytest.approx(difference(sets[0], b, a, "nDCG@5"), abs=2e-4)

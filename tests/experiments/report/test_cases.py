@@ -30,67 +30,67 @@ def run(data, rankers, measures=("AP",), **options):
     return experiment(data, rankers, measures, **({"n_jobs": 1, "folds": 3, "search": None} | options))
 
 
-def words(found):
+def words(result):
     """The paragraphs of each section by its id."""
-    return {s.name: " ".join(b.text for b in s.blocks if b.kind == "text") for s in report_sections(found)}
+    return {s.name: " ".join(b.text for b in s.blocks if b.kind == "text") for s in report_sections(result)}
 
 
 def test_one_ranker(data, tmp_path):
-    found = run(data, "ListNet")
-    said = words(found)
+    result = run(data, "ListNet")
+    said = words(result)
     assert "ListNet is the only ranker" in said["answer"]
     assert "queries" not in said and "ranks" not in said
-    write_report(found, tmp_path)
+    write_report(result, tmp_path)
 
 
 def test_falling_measure(data, tmp_path):
     """Better is smaller: the words, the sign of the bars and the front follow."""
-    found = run(data, ["ListNet", "LinearRegression"], ("ARP", "AP"), select="ARP")
-    said = words(found)["answer"]
-    best = found.best()
-    other = next(ranker for ranker in found.rankers if ranker != best)
-    means = {r: found.leaderboard.filter(ranker=r, measure="ARP")["mean_over_queries"].item() for r in (best, other)}
+    result = run(data, ["ListNet", "LinearRegression"], ("ARP", "AP"), select="ARP")
+    said = words(result)["answer"]
+    best = result.best()
+    other = next(ranker for ranker in result.rankers if ranker != best)
+    means = {r: result.leaderboard.filter(ranker=r, measure="ARP")["mean_over_queries"].item() for r in (best, other)}
     direction = "better than the next best" if means[best] <= means[other] else "worse than the best there"
     assert f"{abs(means[best] - means[other]):.4f} {direction}, {other}" in said
-    (section,) = [s for s in report_sections(found) if s.name == "queries"]
+    (section,) = [s for s in report_sections(result) if s.name == "queries"]
     assert section.blocks[-1].data["datasets"][0]["measures"][0] == {"name": "ARP", "sign": -1}
-    write_report(found, tmp_path)
+    write_report(result, tmp_path)
 
 
 def test_without_validation_data(data, tmp_path):
     fold = Fold(data.select(np.arange(12)), None, data.select(np.arange(12, 20)))
-    found = experiment(fold, ["ListNet", "LinearRegression"], "AP", search=None, n_jobs=1)
-    said = words(found)
+    result = experiment(fold, ["ListNet", "LinearRegression"], "AP", search=None, n_jobs=1)
+    said = words(result)
     assert "no validation data to choose by" in said["answer"] and "selection" not in said
-    write_report(found, tmp_path)
+    write_report(result, tmp_path)
 
 
 def test_other_libraries_have_no_model_to_look_into(data, tmp_path):
-    found = run(data, {"ridge": Ridge(), "ListNet": "ListNet"})
-    said = words(found)
+    result = run(data, {"ridge": Ridge(), "ListNet": "ListNet"})
+    said = words(result)
     assert "as ListNet orders it" in said["example"]
-    write_report(found, tmp_path)
+    write_report(result, tmp_path)
     alone = words(run(data, {"ridge": Ridge()}))
     assert "example" not in alone and "features" in alone
 
 
 def test_many_rankers_are_not_all_drawn(data, tmp_path):
-    found = run(data, [f"LinearRegression(alpha={alpha})" for alpha in range(1, 12)], folds=2 + 1)
-    sections = {s.name: s for s in report_sections(found)}
+    result = run(data, [f"LinearRegression(alpha={alpha})" for alpha in range(1, 12)], folds=2 + 1)
+    sections = {s.name: s for s in report_sections(result)}
     assert "8 rankers of 11" in sections["cutoffs"].blocks[0].text
     board = next(b.table for b in sections["leaderboard"].blocks if b.kind == "table")
     assert len(board.rows) == 11
     shown = sections["queries"].blocks[-1].data["datasets"][0]["rankers"]
-    assert len(shown) == 8 and found.best() in shown
-    write_report(found, tmp_path)
+    assert len(shown) == 8 and result.best() in shown
+    write_report(result, tmp_path)
 
 
 def test_failures_are_named(data):
     def broken():
         raise RuntimeError("no luck")
 
-    found = run(data, {"ListNet": "ListNet", "broken": broken})
-    (table,) = [b.table for b in report_sections(found)[0].blocks if b.kind == "table"]
+    result = run(data, {"ListNet": "ListNet", "broken": broken})
+    (table,) = [b.table for b in report_sections(result)[0].blocks if b.kind == "table"]
     assert [[cell.text for cell in row] for row in table.rows] == [
         ["broken", "data", "1, 2, 3", "RuntimeError: no luck"]  # the three folds in one row
     ]
@@ -100,18 +100,18 @@ def test_report_where_everything_failed(data, tmp_path):
     def broken():
         raise RuntimeError("no luck <here>")
 
-    found = run({"one": data, "two": data}, {"broken": broken})
-    said = words(found)
+    result = run({"one": data, "two": data}, {"broken": broken})
+    said = words(result)
     assert list(said) == ["answer", "data", "protocol"] and "No ranker is finished" in said["answer"]
-    page = write_report(found, tmp_path).read_text("utf-8")
+    page = write_report(result, tmp_path).read_text("utf-8")
     assert "RuntimeError: no luck &lt;here&gt;" in page and "Profile of two" in page
     for name in ("report.md", "report.tex"):
         assert "no luck" in (tmp_path / name).read_text("utf-8")
 
 
 def test_report_of_a_run_that_was_stopped(data, tmp_path):
-    found = run(data, ["ListNet", "LinearRegression"], out=tmp_path)
-    for cell in found.cells:
+    result = run(data, ["ListNet", "LinearRegression"], out=tmp_path)
+    for cell in result.cells:
         if cell.ranker == "ListNet" or cell.fold == 3:
             (tmp_path / "cells" / f"{cell.key}.plackett").unlink()
     again = Experiment.load(tmp_path)
@@ -119,8 +119,8 @@ def test_report_of_a_run_that_was_stopped(data, tmp_path):
 
 
 def test_large_test_part_is_sampled_for_importances(data):
-    found = run(data, "ListNet")
-    (section,) = [s for s in report_sections(found, max_rows=20) if s.name == "features"]
+    result = run(data, "ListNet")
+    (section,) = [s for s in report_sections(result, max_rows=20) if s.name == "features"]
     figure = next(b for b in section.blocks if b.kind == "figure")
     assert "3 test queries" in figure.label  # 6 documents each
 
@@ -129,16 +129,16 @@ def test_bars_are_a_sample_with_the_extremes(data, monkeypatch):
     from plackett.experiments.report import queries
 
     monkeypatch.setattr(queries, "_QUERIES", 12)
-    found = run(data, ["ListNet", "LinearRegression"])
-    (section,) = [s for s in report_sections(found) if s.name == "queries"]
+    result = run(data, ["ListNet", "LinearRegression"])
+    (section,) = [s for s in report_sections(result) if s.name == "queries"]
     entry = section.blocks[-1].data["datasets"][0]
     assert len(entry["qids"]) == 12 and entry["n_queries"] == 20
-    values = {r: found.per_query.filter(ranker=r) for r in entry["rankers"]}
+    values = {r: result.per_query.filter(ranker=r) for r in entry["rankers"]}
     a, b = (values[r]["AP"].to_numpy() for r in entry["rankers"])
     qids = values["ListNet"]["qid"].to_list()
     assert {qids[int(np.argmax(a - b))], qids[int(np.argmin(a - b))]} <= set(entry["qids"])
-    for place in entry["lists"]:
-        assert 0 <= int(place) < 12
+    for position in entry["lists"]:
+        assert 0 <= int(position) < 12
 
 
 def test_published_figures_stand_beside_ours(data, tmp_path, read_page):
@@ -146,8 +146,8 @@ def test_published_figures_stand_beside_ours(data, tmp_path, read_page):
     named = RankingDataset.from_arrays(
         data.X, data.y, [f"q{i}" for i in data.query_of_row], docids=[f"d<{i}" for i in range(data.n_rows)]
     )
-    found = run({"mq2008": named}, ["ListNet", "LambdaMART(n_estimators=3, min_child_samples=1)"], preset="letor4")
-    page = read_page(write_report(found, tmp_path).read_text("utf-8"))
+    result = run({"mq2008": named}, ["ListNet", "LambdaMART(n_estimators=3, min_child_samples=1)"], preset="letor4")
+    page = read_page(write_report(result, tmp_path).read_text("utf-8"))
     header, rows = page.table("Leaderboard of mq2008")
     shown = {row[0]: row[header.index("published AP")] for row in rows}
     assert shown == {"ListNet": "0.478", "LambdaMART(n_estimators=3, min_child_samples=1)": "–"}
@@ -158,9 +158,9 @@ def test_published_figures_stand_beside_ours(data, tmp_path, read_page):
 
 def test_measure_without_values(data, tmp_path):
     """Every query is skipped: there is no figure to draw, and the report is written all the same."""
-    found = run(data.replace(y=np.zeros(data.n_rows)), ["ListNet", "LinearRegression"], ('AP(empty="skip")',))
+    result = run(data.replace(y=np.zeros(data.n_rows)), ["ListNet", "LinearRegression"], ('AP(empty="skip")',))
     with np.errstate(all="ignore"):
-        write_report(found, tmp_path)
+        write_report(result, tmp_path)
 
 
 # ---------------------------------------------------------------------------------------------------------- functions
@@ -172,10 +172,10 @@ def test_names_do_not_lie_on_each_other(points):
     texts, places = place_names(x, y, ["n" * p[2] for p in points], {0: ("top left",)})
     spans = [720 / ((max(x) - min(x)) or 1), 250 / ((max(y) - min(y)) or 1)]
     boxes = []
-    for a, b, text, place in zip(x, y, texts, places, strict=True):
+    for a, b, text, position in zip(x, y, texts, places, strict=True):
         if text:
             centre, low = (a - min(x)) * spans[0], (b - min(y)) * spans[1]
-            vertical, horizontal = place.split()
+            vertical, horizontal = position.split()
             low += {"top": 5, "middle": -8, "bottom": -21}[vertical]
             left = centre + {"center": -3.5 * len(text), "right": 9, "left": -7 * len(text) - 9}[horizontal]
             boxes.append((left, low, left + 7 * len(text), low + 16))
@@ -215,8 +215,8 @@ def test_data_without_relevant_documents_are_doubted_first(data):
 
 def test_published_figures_of_other_rules_are_named(data):
     for preset, expected in ((None, True), ("letor4", False)):
-        found = run({"mq2008": data}, ["ListNet"], preset=preset)
-        board = next(s for s in report_sections(found) if s.name == "leaderboard")
+        result = run({"mq2008": data}, ["ListNet"], preset=preset)
+        board = next(s for s in report_sections(result) if s.name == "leaderboard")
         notes = " ".join(next(b.table for b in board.blocks if b.kind == "table").notes)
         assert ("follow the rules of letor4" in notes) == expected
 
@@ -233,17 +233,17 @@ def test_a_rounding_error_is_a_tie_everywhere():
 
     data = make_ranking(60, (5, 12), 5, random_state=25)
     data = data.replace(X=np.round(data.X, 1))
-    found = experiment(data, ["column:match_0", "column:match_1"], "nDCG@10", search=None, folds=3, n_jobs=1)
-    a, b = (found.evaluation("data", ranker).values["nDCG@10"] for ranker in found.rankers)
+    result = experiment(data, ["column:match_0", "column:match_1"], "nDCG@10", search=None, folds=3, n_jobs=1)
+    a, b = (result.evaluation("data", ranker).values["nDCG@10"] for ranker in result.rankers)
     assert 0 < np.abs(a - b)[np.abs(a - b) > 0].min() < 1e-9
-    pair = found.comparison().pairs.row(0, named=True)
+    pair = result.comparison().pairs.row(0, named=True)
     wins, losses = (
-        (pair["wins"], pair["losses"]) if found.chosen("data") == pair["a"] else (pair["losses"], pair["wins"])
+        (pair["wins"], pair["losses"]) if result.chosen("data") == pair["a"] else (pair["losses"], pair["wins"])
     )
-    sections = {section.name: section for section in report_sections(found)}
+    sections = {section.name: section for section in report_sections(result)}
     browser = next(block for block in sections["queries"].blocks if block.kind == "browser")
     assert f"is better on {wins} queries, worse on {losses} and" in browser.table.notes[0]
     table = next(block.table for block in sections["changes"].blocks if block.kind == "table")
     assert [cell.text for cell in table.rows[0]][5:7] == [str(wins), str(losses)]
-    texts = [each.text for each in pk.plot.differences(found.comparison()).layout.annotations]
+    texts = [each.text for each in pk.plot.differences(result.comparison()).layout.annotations]
     assert [text.rpartition(" ")[2] for text in texts] == [str(pair["wins"]), str(pair["losses"])]

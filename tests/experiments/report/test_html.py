@@ -69,13 +69,13 @@ def test_accessible(page):
 # ------------------------------------------------------------------------------------------------- the same numbers
 
 
-def test_leaderboard_has_the_figures_of_the_experiment(page, found):
-    for dataset in found.datasets:
+def test_leaderboard_has_the_figures_of_the_experiment(page, finished):
+    for dataset in finished.datasets:
         header, rows = page.table(f"Leaderboard of {dataset}")
-        board = found.leaderboard.filter(dataset=dataset)
+        board = finished.leaderboard.filter(dataset=dataset)
         assert [row[0] for row in rows] == board["ranker"].unique(maintain_order=True).to_list()
         for row in rows:
-            for measure in found.measures:
+            for measure in finished.measures:
                 entry = board.filter(ranker=row[0], measure=measure).row(0, named=True)
                 text = row[header.index(measure)]
                 assert text.rstrip("−") == f"{entry['mean_over_folds']:.4f}"
@@ -86,25 +86,25 @@ def test_leaderboard_has_the_figures_of_the_experiment(page, found):
             assert row[header.index("validation nDCG@5")] == f"{entry['validation']:.4f}"
 
 
-def test_the_answer_names_the_chosen_ranker(page, found):
+def test_the_answer_names_the_chosen_ranker(page, finished):
     text = " ".join(page.words)
-    for dataset in found.datasets:
-        best = found.best(dataset)
-        mean = found.leaderboard.filter(dataset=dataset, ranker=best, measure="nDCG@5")["mean_over_queries"].item()
-        assert f"{dataset}: {found.headline(dataset)}." in text
+    for dataset in finished.datasets:
+        best = finished.best(dataset)
+        mean = finished.leaderboard.filter(dataset=dataset, ranker=best, measure="nDCG@5")["mean_over_queries"].item()
+        assert f"{dataset}: {finished.headline(dataset)}." in text
         assert f"{dataset}: {best} is the best of 3 on validation data" in text
         assert f"its nDCG@5 is {mean:.4f}" in text
 
 
-def test_per_query_differences(page, found):
+def test_per_query_differences(page, finished):
     sets = page.data["browser"]["datasets"]
-    assert [entry["name"] for entry in sets] == list(found.datasets)
+    assert [entry["name"] for entry in sets] == list(finished.datasets)
     for entry in sets:
         for m, measure in enumerate(("nDCG@5", "AP")):
             assert entry["measures"][m] == {"name": measure, "sign": 1}
             values = {}
             for r, ranker in enumerate(entry["rankers"]):
-                frame = found.per_query.filter(dataset=entry["name"], ranker=ranker)
+                frame = finished.per_query.filter(dataset=entry["name"], ranker=ranker)
                 assert entry["qids"] == frame["qid"].to_list() and entry["folds"] == frame["fold"].to_list()
                 np.testing.assert_allclose(entry["values"][m][r], frame[measure], rtol=1e-4)
                 values[r] = frame[measure].to_numpy()
@@ -118,11 +118,11 @@ def test_per_query_differences(page, found):
                     assert str(query) in entry["lists"]
 
 
-def test_the_same_two_rankers_have_the_same_verdict_everywhere(page, found):
+def test_the_same_two_rankers_have_the_same_verdict_everywhere(page, finished):
     """The leaderboard tests against the best ranker: the pair browser must not correct the same test otherwise."""
     compared = 0
     for entry in page.data["browser"]["datasets"]:
-        board = found.leaderboard.filter(dataset=entry["name"])
+        board = finished.leaderboard.filter(dataset=entry["name"])
         for measure in ("nDCG@5", "AP"):
             rows = {row["ranker"]: row for row in board.filter(measure=measure).iter_rows(named=True)}
             (best,) = [ranker for ranker, row in rows.items() if row["best"] and row["p"] is None]
@@ -138,9 +138,9 @@ def test_the_same_two_rankers_have_the_same_verdict_everywhere(page, found):
     assert compared == 8
 
 
-def test_lists_are_the_ranked_documents(page, found):
+def test_lists_are_the_ranked_documents(page, finished):
     entry = page.data["browser"]["datasets"][1]
-    cells = {ranker: found.of("two", ranker) for ranker in entry["rankers"]}
+    cells = {ranker: finished.of("two", ranker) for ranker in entry["rankers"]}
     assert entry["lists"]
     for query, shown in entry["lists"].items():
         number = int(query)
@@ -150,7 +150,7 @@ def test_lists_are_the_ranked_documents(page, found):
                 break
             number -= size
         fold = cells["trees"][part].fold
-        test = found.folds["two"][fold].test
+        test = finished.folds["two"][fold].test
         a, b = test.offsets[number : number + 2]
         assert str(test.qids[number]) == entry["qids"][int(query)] and shown["n"] == b - a
         for r, ranker in enumerate(entry["rankers"]):
@@ -161,29 +161,29 @@ def test_lists_are_the_ranked_documents(page, found):
             np.testing.assert_allclose([score for *_, score in drawn], scores[order], rtol=1e-3)
 
 
-def test_cutoff_curves_are_what_evaluate_says(page, found):
+def test_cutoff_curves_are_what_evaluate_says(page, finished):
     import plackett as pk
 
     figure = page.data["figures"]["cutoff-0-1"]
     for trace in figure["data"]:
-        ranker = next(name for name in found.rankers if name.startswith(trace["name"]) or "&" in trace["name"])
+        ranker = next(name for name in finished.rankers if name.startswith(trace["name"]) or "&" in trace["name"])
         for k in (1, 3):
             means = [
-                pk.evaluate(found.folds["two"][c.fold].test, c.scores, f"nDCG@{k}").mean[f"nDCG@{k}"]
-                for c in found.of("two", ranker)
+                pk.evaluate(finished.folds["two"][c.fold].test, c.scores, f"nDCG@{k}").mean[f"nDCG@{k}"]
+                for c in finished.of("two", ranker)
             ]
             assert trace["y"][k - 1] == pytest.approx(np.mean(means), rel=1e-4)
 
 
-def test_ranks_over_datasets(page, found):
+def test_ranks_over_datasets(page, finished):
     header, rows = page.table("Ranks over 2 datasets by nDCG@5")
     for row in rows:
-        assert row[header.index("mean rank")] == f"{found.mean_ranks()[row[0]]:.2f}"
-        assert row[header.index("winning number")] == str(found.winning_numbers()[row[0]])
+        assert row[header.index("mean rank")] == f"{finished.mean_ranks()[row[0]]:.2f}"
+        assert row[header.index("winning number")] == str(finished.winning_numbers()[row[0]])
 
 
-def test_profile_and_list_lengths(page, found):
-    fold = found.folds["two"][1]
+def test_profile_and_list_lengths(page, finished):
+    fold = finished.folds["two"][1]
     header, rows = page.table("Profile of two, fold 1")
     facts = {row[0]: row[1:] for row in rows}
     parts = (fold.train, fold.valid, fold.test)
@@ -204,11 +204,11 @@ def test_contributions_add_up(page):
         assert first - second == pytest.approx(float(caption.rpartition(" ")[2]), abs=1e-3)
 
 
-def test_fingerprints_and_settings(page, found):
+def test_fingerprints_and_settings(page, finished):
     _, rows = page.table("Fingerprints of the data")
-    assert ["two", "2", "valid", found.folds["two"][2].valid.fingerprint()] in [row[:4] for row in rows]
+    assert ["two", "2", "valid", finished.folds["two"][2].valid.fingerprint()] in [row[:4] for row in rows]
     _, rows = page.table("Settings chosen in each fold")
-    assert len(rows) == len(found.cells)
+    assert len(rows) == len(finished.cells)
 
 
 # --------------------------------------------------------------------------------------------------- names and plots
@@ -256,14 +256,14 @@ def test_figures_are_valid_plotly(page):
 
 
 @pytest.mark.parametrize("module", ["plotly.offline", "jinja2"])
-def test_missing_extra(found, tmp_path, monkeypatch, module):
+def test_missing_extra(finished, tmp_path, monkeypatch, module):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ImportError, match=r"pip install 'plackett\[report\]'"):
-        write_report(found, tmp_path / "out")
+        write_report(finished, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
-def test_report_method_and_title(found, tmp_path, read_page):
-    path = found.report(tmp_path / "new" / "folder", title="A & B")
+def test_report_method_and_title(finished, tmp_path, read_page):
+    path = finished.report(tmp_path / "new" / "folder", title="A & B")
     assert sorted(p.name for p in path.parent.iterdir()) == ["report.html", "report.md", "report.tex"]
     assert "<title>A &amp; B</title>" in path.read_text("utf-8")

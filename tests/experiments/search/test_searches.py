@@ -40,10 +40,10 @@ def run(name, objective, space=SPACE, n_trials=None, seed=0, out_of_time=lambda:
 
 
 def test_grid_attains_the_best_of_the_grid():
-    found = run("grid", Recorder())
-    assert len(found.tried) == 3 * 3 * 2
-    assert {t[0]["x"] for t in found.tried} == {0.0, 0.5, 1.0} and {t[0]["n"] for t in found.tried} == {1, 5, 9}
-    assert found.best() == {"x": 0.5, "n": 5, "kind": "b"}  # 0.25 and 0.1 off, nearer than any other point
+    result = run("grid", Recorder())
+    assert len(result.tried) == 3 * 3 * 2
+    assert {t[0]["x"] for t in result.tried} == {0.0, 0.5, 1.0} and {t[0]["n"] for t in result.tried} == {1, 5, 9}
+    assert result.best() == {"x": 0.5, "n": 5, "kind": "b"}  # 0.25 and 0.1 off, nearer than any other point
     by_hand = max(
         (Recorder.worth({"x": x, "n": n, "kind": k}), x, n, k) for x in (0.0, 0.5, 1.0) for n in (1, 5, 9) for k in "ab"
     )
@@ -61,13 +61,13 @@ def test_grid_is_as_fine_as_the_trials_allow():
 def test_sampling_searches_find_the_maximum(name):
     if name == "bayes":
         pytest.importorskip("optuna")
-    found = run(name, Recorder(), n_trials=60)
-    best = found.best()
-    assert found.tried[0][0] == {} and len(found.tried) == 60
+    result = run(name, Recorder(), n_trials=60)
+    best = result.best()
+    assert result.tried[0][0] == {} and len(result.tried) == 60
     assert best["kind"] == "b" and abs(best["n"] - 4) <= 1 and abs(best["x"] - 0.75) < 0.2
-    assert run(name, Recorder(), n_trials=60).tried == found.tried  # the same seed, the same trials
-    assert run(name, Recorder(), n_trials=60, seed=1).tried != found.tried
-    for setting, _, _ in found.tried[1:]:
+    assert run(name, Recorder(), n_trials=60).tried == result.tried  # the same seed, the same trials
+    assert run(name, Recorder(), n_trials=60, seed=1).tried != result.tried
+    for setting, _, _ in result.tried[1:]:
         assert 0 <= setting["x"] <= 1 and setting["n"] in range(1, 10)
 
 
@@ -82,8 +82,8 @@ def test_bayes_beats_random_on_average():
 
 def test_bayes_survives_failing_trials():
     pytest.importorskip("optuna")
-    found = run("bayes", Recorder(fails=lambda setting: setting.get("kind") == "b"), n_trials=20)
-    assert len(found.tried) == 20 and found.best().get("kind") != "b"
+    result = run("bayes", Recorder(fails=lambda setting: setting.get("kind") == "b"), n_trials=20)
+    assert len(result.tried) == 20 and result.best().get("kind") != "b"
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -95,25 +95,25 @@ def test_few_random_settings_leave_no_quarter_of_a_range_untried(seed):
 
 
 def test_random_tries_nothing_twice():
-    found = run("random", Recorder(), {"kind": ("a", "b", "c")}, n_trials=50)
-    assert sorted(t[0].get("kind", "") for t in found.tried) == ["", "a", "b", "c"]
+    result = run("random", Recorder(), {"kind": ("a", "b", "c")}, n_trials=50)
+    assert sorted(t[0].get("kind", "") for t in result.tried) == ["", "a", "b", "c"]
 
 
 def test_halving_spends_more_on_better_ones():
-    found = run("halving", Recorder(), n_trials=9)
-    shares = [share for _, share, _ in found.tried]
+    result = run("halving", Recorder(), n_trials=9)
+    shares = [share for _, share, _ in result.tried]
     assert shares == pytest.approx([1 / 9] * 9 + [1 / 3] * 3 + [1.0])
-    first = sorted(found.tried[:9], key=lambda t: -t[2])
-    assert [t[0] for t in found.tried[9:12]] == [t[0] for t in first[:3]]
-    assert found.tried[-1][0] == first[0][0] == found.best()
+    first = sorted(result.tried[:9], key=lambda t: -t[2])
+    assert [t[0] for t in result.tried[9:12]] == [t[0] for t in first[:3]]
+    assert result.tried[-1][0] == first[0][0] == result.best()
 
 
 def test_time():
     """The first trial always runs; halving trains the best so far in full."""
     for name in ("grid", "random"):
         assert len(run(name, Recorder(), out_of_time=lambda: True).tried) == 1
-    found = run("halving", Recorder(), n_trials=9, out_of_time=lambda: True)
-    assert [share for _, share, _ in found.tried] == pytest.approx([1 / 9, 1.0])
+    result = run("halving", Recorder(), n_trials=9, out_of_time=lambda: True)
+    assert [share for _, share, _ in result.tried] == pytest.approx([1 / 9, 1.0])
     left = iter([False] * 5 + [True] * 10)
     assert len(run("random", Recorder(), out_of_time=lambda: next(left)).tried) == 6
 

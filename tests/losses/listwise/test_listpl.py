@@ -16,8 +16,8 @@ def test_its_mean_is_the_gradient_of_listnet_on_whole_orders():
     scores = np.array([0.3, -0.5, 0.0, 1.0, 0.2])
     for k in (None, 2):
         expected = ListNetTopKLoss(k=k).gradient(scores, data)[0]
-        found = ListPL(k=k, n_samples=40_000).gradient(scores, data)[0]
-        np.testing.assert_allclose(found, expected, atol=0.02)  # about four standard errors
+        result = ListPL(k=k, n_samples=40_000).gradient(scores, data)[0]
+        np.testing.assert_allclose(result, expected, atol=0.02)  # about four standard errors
 
 
 def test_labels_without_doubt_make_it_listmle():
@@ -35,8 +35,8 @@ def test_orders_are_drawn_anew_when_the_ranking_changes():
     data = pk.RankingDataset.from_arrays(None, [1, 0, 1, 0, 2, 0, 1, 0])
     rng = np.random.default_rng(0)
     scores = rng.normal(size=(20, 8)) * 1e-9  # equal but for their order: other gradients come from other draws
-    found = {tuple(np.round(ListPL().gradient(s, data)[0], 6)) for s in scores}
-    assert len(found) > 15
+    result = {tuple(np.round(ListPL().gradient(s, data)[0], 6)) for s in scores}
+    assert len(result) > 15
     seeds = {tuple(ListPL(random_state=s).gradient(scores[0], data)[0]) for s in range(10)}
     assert len(seeds) > 7
 

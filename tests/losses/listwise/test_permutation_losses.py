@@ -136,8 +136,8 @@ def test_gamma_prior():
     at_mode = ListMLEGamma(shape=3.0, rate=4.0)(np.full(5, np.log(0.5)), data)
     assert at_mode == pytest.approx(ListMLELoss()(np.zeros(5), data))
     loss = ListMLEGamma()
-    found = minimize(lambda s: (loss(s, data), loss.gradient(s, data)[0]), np.zeros(5), jac=True)
-    assert found.success and np.abs(found.x).max() < 5  # finite, though the first never loses
+    result = minimize(lambda s: (loss(s, data), loss.gradient(s, data)[0]), np.zeros(5), jac=True)
+    assert result.success and np.abs(result.x).max() < 5  # finite, though the first never loses
     with pytest.raises(LossError, match="shape"):
         ListMLEGamma(shape=0.5)
 
@@ -174,8 +174,8 @@ def test_many_edges_are_drawn():
     data, scores = one_list(rng.integers(0, 3, 300).astype(float)), rng.normal(size=300)
     exact, drawn = (StructRankLoss(max_edges=n) for n in (300, 64))
     assert drawn(scores, data) == pytest.approx(exact(scores, data), rel=0.01)
-    found = [loss.gradient(scores, data)[0] for loss in (exact, drawn)]
-    assert np.corrcoef(*found)[0, 1] > 0.99
+    result = [loss.gradient(scores, data)[0] for loss in (exact, drawn)]
+    assert np.corrcoef(*result)[0, 1] > 0.99
 
 
 # ----------------------------------------------------------------------------------------------------- BoltzRank

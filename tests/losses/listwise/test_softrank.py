@@ -27,22 +27,22 @@ def distribution(chances):
 def test_rank_distribution():
     rng = np.random.default_rng(0)
     chances = np.append(rng.random(6), [0.0, 1.0])
-    found = distribution(chances)
-    np.testing.assert_allclose(found.sum(), 1.0)
-    np.testing.assert_allclose(distribution(rng.permutation(chances)), found, atol=1e-15)
+    result = distribution(chances)
+    np.testing.assert_allclose(result.sum(), 1.0)
+    np.testing.assert_allclose(distribution(rng.permutation(chances)), result, atol=1e-15)
     expected = np.zeros(9)
     for outcome in np.ndindex(*[2] * 8):
         p = np.prod([c if o else 1 - c for c, o in zip(chances, outcome, strict=True)])
         expected[sum(outcome)] += p
-    np.testing.assert_allclose(found, expected, atol=1e-14)
-    np.testing.assert_allclose(found @ np.arange(9), chances.sum())
+    np.testing.assert_allclose(result, expected, atol=1e-14)
+    np.testing.assert_allclose(result @ np.arange(9), chances.sum())
 
 
 def test_two_documents():
     for gap, sigma in ((0.0, 1.0), (0.7, 0.5), (-2.0, 1.5)):
         p = norm.cdf(gap / (np.sqrt(2) * sigma))  # the relevant document is ahead
-        found = SoftNDCG(sigma=sigma)(np.array([gap, 0.0]), one_list([1, 0]))
-        assert found == pytest.approx((1 - p) * (1 - 1 / np.log2(3)))
+        result = SoftNDCG(sigma=sigma)(np.array([gap, 0.0]), one_list([1, 0]))
+        assert result == pytest.approx((1 - p) * (1 - 1 / np.log2(3)))
 
 
 def test_expected_rank_is_that_of_noisy_scores():
@@ -65,10 +65,10 @@ def test_without_noise_it_is_the_measure(max_exact):
         (SoftNDCG, "nDCG"),
         (SoftAP, "AP"),
     ):
-        found = loss(sigma=1e-3, max_exact=max_exact)(scores, data)
-        assert found == pytest.approx(4 - 4 * evaluate(data, scores, [measure]).mean[measure], abs=1e-5)
-    found = SoftPC(k=3, sigma=1e-3, max_exact=max_exact)(scores, data)
-    assert found == pytest.approx(4 - 4 * evaluate(data, scores, ["P@3"]).mean["P@3"], abs=1e-5)
+        result = loss(sigma=1e-3, max_exact=max_exact)(scores, data)
+        assert result == pytest.approx(4 - 4 * evaluate(data, scores, [measure]).mean[measure], abs=1e-5)
+    result = SoftPC(k=3, sigma=1e-3, max_exact=max_exact)(scores, data)
+    assert result == pytest.approx(4 - 4 * evaluate(data, scores, ["P@3"]).mean["P@3"], abs=1e-5)
 
 
 @pytest.mark.parametrize("sigma", [0.1, 1.0])

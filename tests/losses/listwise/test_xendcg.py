@@ -13,8 +13,8 @@ from plackett.losses import XENDCGLoss
 def test_gradient_is_a_difference_of_distributions():
     labels, scores = np.array([2.0, 0.0, 1.0]), np.array([0.3, 1.0, -1.0])
     target = np.array([4.0, 1.0, 2.0]) - 0.5
-    found, curvature = XENDCGLoss().gradient(scores, RankingDataset.from_arrays(None, labels))
-    np.testing.assert_allclose(found, softmax(scores) - target / target.sum())
+    result, curvature = XENDCGLoss().gradient(scores, RankingDataset.from_arrays(None, labels))
+    np.testing.assert_allclose(result, softmax(scores) - target / target.sum())
     np.testing.assert_allclose(curvature, softmax(scores) * (1 - softmax(scores)))
 
 

@@ -37,10 +37,10 @@ def test_preferences_in_place_of_labels_are_the_same_pairs():
     listed = RankingDataset.from_arrays(
         None, None, qid, sample_weight=weight, preferences=Preferences.from_pairs(pairs)
     )
-    for found, expected in zip(
+    for result, expected in zip(
         Guttman().bind(listed).evaluate(scores), Guttman().bind(labelled).evaluate(scores), strict=True
     ):
-        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-14)
 
 
 def test_epsilon_is_checked():

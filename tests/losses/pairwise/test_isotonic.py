@@ -58,14 +58,14 @@ def test_preferences_against_a_quadratic_program(slack):
         margins = rng.choice([0.5, 1.0, 2.0], len(pairs))
         named = sorted({i for pair in pairs for i in pair})
         local = {row: i for i, row in enumerate(named)}
-        found = least_moves(scores[named], weights[named], [(local[i], local[j]) for i, j in pairs], margins, slack)
+        result = least_moves(scores[named], weights[named], [(local[i], local[j]) for i, j in pairs], margins, slack)
         delta = np.zeros(n)
-        delta[named] = found[0]
+        delta[named] = result[0]
         data = one_query(np.zeros(n), sample_weight=weights, preferences=Preferences.from_pairs(pairs, margin=margins))
         update = isotonic_update(scores, data, slack=slack)
         np.testing.assert_allclose(update.delta, delta, atol=1e-9 * max(1, np.abs(scores).max()))
         if slack > 0:
-            np.testing.assert_allclose(update.slack, found[1], atol=1e-9)
+            np.testing.assert_allclose(update.slack, result[1], atol=1e-9)
 
 
 @pytest.mark.parametrize("ties", [1e-3, 0.1, 10.0, np.inf])

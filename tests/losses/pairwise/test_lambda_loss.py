@@ -17,19 +17,19 @@ def random_list(rng):
 
 
 def ranks(scores):
-    place = np.empty(scores.size, int)
-    place[np.argsort(-scores, kind="stable")] = np.arange(1, scores.size + 1)
-    return place
+    position = np.empty(scores.size, int)
+    position[np.argsort(-scores, kind="stable")] = np.arange(1, scores.size + 1)
+    return position
 
 
 def costs(y, scores):
     """Costs of nDCG: in all and beyond the ideal; of the relevant position: less Σy and beyond the ideal."""
-    gains, place, ideal = 2.0**y - 1, ranks(scores), ranks(y)
+    gains, position, ideal = 2.0**y - 1, ranks(scores), ranks(y)
     top = (gains / np.log2(1 + ideal)).sum()
     gains = gains / top if top > 0 else gains
-    reached = (gains / np.log2(1 + place)).sum()
+    reached = (gains / np.log2(1 + position)).sum()
     lost = 1 - reached if top > 0 else 0.0
-    return gains.sum() - reached, lost, (y * (place - 1)).sum(), (y * (place - ideal)).sum()
+    return gains.sum() - reached, lost, (y * (position - 1)).sum(), (y * (position - ideal)).sum()
 
 
 @pytest.mark.parametrize(("bound", "cost"), [("nDCG1", 0), ("nDCG2", 1), ("nDCG2++", 1), ("ARP1", 2), ("ARP2", 3)])
@@ -75,8 +75,8 @@ def test_the_best_bound_is_lambdarank_and_mu_times_the_second_bound():
     lambdas, _ = Lambda(measure="nDCG", truncation=None, normalize=False).gradient(scores, data)
     second, _ = LambdaLoss(bound="nDCG2").gradient(scores, data)
     for mu in (0.0, 1.0, 7.0):
-        found, _ = LambdaLoss(bound="nDCG2++", mu=mu).gradient(scores, data)
-        np.testing.assert_allclose(found, lambdas / np.log(2) + mu * second, rtol=1e-4, atol=1e-6)
+        result, _ = LambdaLoss(bound="nDCG2++", mu=mu).gradient(scores, data)
+        np.testing.assert_allclose(result, lambdas / np.log(2) + mu * second, rtol=1e-4, atol=1e-6)
 
 
 def test_arp2_of_two_grades_is_ranknet():
@@ -87,6 +87,6 @@ def test_arp2_of_two_grades_is_ranknet():
 
 
 def test_refusals():
-    for words, match in (({"bound": "MAP"}, "nDCG2"), ({"sigma": 0.0}, "sigma=0"), ({"mu": -1.0}, "mu=-1")):
+    for parameters, match in (({"bound": "MAP"}, "nDCG2"), ({"sigma": 0.0}, "sigma=0"), ({"mu": -1.0}, "mu=-1")):
         with pytest.raises(LossError, match=match):
-            LambdaLoss(**words)
+            LambdaLoss(**parameters)

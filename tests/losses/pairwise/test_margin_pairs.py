@@ -82,8 +82,8 @@ def test_sweep_is_the_double_loop(seed, margin, squared, labels, tie, weighted, 
         query=query,
         normalize=normalize,
     )
-    found, slopes = pairs.evaluate(scores, squared)
-    np.testing.assert_allclose(found, value, rtol=1e-11, atol=1e-11)
+    result, slopes = pairs.evaluate(scores, squared)
+    np.testing.assert_allclose(result, value, rtol=1e-11, atol=1e-11)
     np.testing.assert_allclose(slopes, gradient, rtol=1e-11, atol=1e-10)
     np.testing.assert_allclose(pairs.curvature(scores)(direction), product, rtol=1e-11, atol=1e-10)
 
@@ -127,9 +127,9 @@ def test_preferences_are_the_pairs_of_labels(squared):
     given_pairs = data.replace(preferences=Preferences.from_labels(data))
     for normalize in (False, True):
         expected = margin_pairs(data, margin="label", normalize=normalize).evaluate(scores, squared)
-        found = margin_pairs(given_pairs, normalize=normalize).evaluate(scores, squared)
-        np.testing.assert_allclose(found[0], expected[0], rtol=1e-12)
-        np.testing.assert_allclose(found[1], expected[1], atol=1e-12)
+        result = margin_pairs(given_pairs, normalize=normalize).evaluate(scores, squared)
+        np.testing.assert_allclose(result[0], expected[0], rtol=1e-12)
+        np.testing.assert_allclose(result[1], expected[1], atol=1e-12)
 
 
 def test_threads_change_nothing():

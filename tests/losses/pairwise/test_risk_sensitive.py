@@ -72,8 +72,8 @@ def test_without_extra_weight_it_is_the_lambda_gradient(risk, measure):
         rng.normal(size=(60, 2)).astype(np.float32), rng.integers(0, 3, 60), qid=np.arange(60) // 12
     )
     scores = rng.normal(size=60)
-    found = RiskSensitive(baseline=1, alpha=0.0, risk=risk, measure=measure).gradient(scores, data)
-    for mine, theirs in zip(found, Lambda(measure=measure).gradient(scores, data), strict=True):
+    result = RiskSensitive(baseline=1, alpha=0.0, risk=risk, measure=measure).gradient(scores, data)
+    for mine, theirs in zip(result, Lambda(measure=measure).gradient(scores, data), strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-6)
 
 

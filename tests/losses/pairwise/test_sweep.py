@@ -55,5 +55,5 @@ def test_a_loss_of_a_formula_alone_agrees_with_the_double_loop(normalize):
             curvature[u] += 6.0 * weight * short
             curvature[v] += 6.0 * weight * short
     bound = CubicHinge(normalize=normalize).bind(data)
-    for found, expected in zip(bound.evaluate(s), (value, gradient, curvature), strict=True):
-        np.testing.assert_allclose(found, expected, atol=1e-12)
+    for result, expected in zip(bound.evaluate(s), (value, gradient, curvature), strict=True):
+        np.testing.assert_allclose(result, expected, atol=1e-12)

@@ -52,9 +52,9 @@ def test_a_tie_is_likeliest_for_equal_scores(loss):
 def test_normal_tails_far_out():
     """Between the classical bounds of log Φ(-t): -t²/2 - log(t √(2π)), with and without log(1 - 1/t²)."""
     for t in (20.0, 34.9, 35.1, 300.0):
-        found = -ThurstoneMosteller(epsilon=0.0, tie_weight=0.0)(np.array([-t, 0.0]), WON)
+        result = -ThurstoneMosteller(epsilon=0.0, tie_weight=0.0)(np.array([-t, 0.0]), WON)
         bound = -0.5 * t * t - np.log(t * np.sqrt(2 * np.pi))
-        assert bound + np.log1p(-1 / t**2) < found < bound
+        assert bound + np.log1p(-1 / t**2) < result < bound
 
 
 def test_refusals():

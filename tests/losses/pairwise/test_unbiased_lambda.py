@@ -36,7 +36,7 @@ def naive(loss, data, scores):
         order = rows[np.argsort(-scores[rows], kind="stable")]
         rank = {row: i for i, row in enumerate(order)}
         delta = parse(loss.measure).swap_deltas(data.y[order])
-        found, mass = np.zeros((4, data.n_rows)), 0.0
+        result, mass = np.zeros((4, data.n_rows)), 0.0
         for u in rows:
             for v in rows:
                 if not data.y[u] > data.y[v] >= 0 or min(rank[u], rank[v]) >= (loss.truncation or np.inf):
@@ -49,15 +49,15 @@ def naive(loss, data, scores):
                 gap = loss.sigma * (scores[u] - scores[v])
                 doubt = 1 / (1 + np.exp(gap))
                 force = loss.sigma * size * doubt / (t_u * t_v)
-                found[0, u] -= force
-                found[0, v] += force
-                found[1, [u, v]] += loss.sigma * force * (1 - doubt)
-                found[2, u] += size * np.log(1 + np.exp(-gap)) / t_v
-                found[3, v] += size * np.log(1 + np.exp(-gap)) / t_u
+                result[0, u] -= force
+                result[0, v] += force
+                result[1, [u, v]] += loss.sigma * force * (1 - doubt)
+                result[2, u] += size * np.log(1 + np.exp(-gap)) / t_v
+                result[3, v] += size * np.log(1 + np.exp(-gap)) / t_u
                 mass += 2 * force
         if loss.normalize and mass:
-            found[:2] *= np.log2(1 + mass) / mass
-        out += data.query_weight[q] * found
+            result[:2] *= np.log2(1 + mass) / mass
+        out += data.query_weight[q] * result
     return out
 
 
@@ -77,17 +77,17 @@ def test_pairs_are_divided_by_the_biases_of_their_positions(parameters):
     biases = {"click_bias": (1.0, 0.5, 0.3, 0.25, 0.2), "skip_bias": (1.0, 1.1, 1.2)}
     loss = UnbiasedLambda(**biases | parameters)
     for s in (scores, np.zeros_like(scores), np.round(scores)):
-        found = loss.bind(data).costs(s)
-        np.testing.assert_allclose(found[1:], naive(loss, data, s), rtol=1e-9, atol=1e-12)
-        np.testing.assert_array_equal(found[0], 0.0)
+        result = loss.bind(data).costs(s)
+        np.testing.assert_allclose(result[1:], naive(loss, data, s), rtol=1e-9, atol=1e-12)
+        np.testing.assert_array_equal(result[0], 0.0)
 
 
 @pytest.mark.parametrize("measure", ["nDCG", "AP"])
 def test_without_bias_it_is_the_lambda_gradient(measure):
     """Up to the float32 in which `Lambda` works."""
     data, scores = lists()
-    found = UnbiasedLambda(measure=measure).gradient(scores, data.replace(positions=None))
-    for mine, plain in zip(found, Lambda(measure=measure).gradient(scores, data), strict=True):
+    result = UnbiasedLambda(measure=measure).gradient(scores, data.replace(positions=None))
+    for mine, plain in zip(result, Lambda(measure=measure).gradient(scores, data), strict=True):
         np.testing.assert_allclose(mine, plain, rtol=1e-4, atol=1e-6)
 
 

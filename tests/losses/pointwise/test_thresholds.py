@@ -51,8 +51,8 @@ def test_crossed_thresholds():
     labels = np.array([0.0, 1, 2, 3])
     data = RankingDataset.from_arrays(None, labels, [1] * 4)
     loss = AllThresholdLoss(penalty="hinge", thresholds=(10.0, 20.0, 30.0))
-    for place, predicted in ((5.0, 0), (15.0, 1), (25.0, 2), (35.0, 3)):
-        gradient, _ = loss.gradient(np.full(4, place), data)
+    for position, predicted in ((5.0, 0), (15.0, 1), (25.0, 2), (35.0, 3)):
+        gradient, _ = loss.gradient(np.full(4, position), data)
         np.testing.assert_array_equal(gradient, predicted - labels)
     immediate = ImmediateThresholdLoss(penalty="hinge", thresholds=(10.0, 20.0, 30.0))
     assert immediate.gradient(np.full(4, 35.0), data)[0].tolist() == [1.0, 1.0, 1.0, 0.0]
@@ -64,9 +64,9 @@ def test_learned_thresholds_are_the_best(cls, penalty):
     rng = np.random.default_rng(2)
     data, scores = graded(rng), rng.normal(0, 2, 40)
     learned = cls(penalty=penalty, thresholds="learned")
-    found = minimize(lambda b: cls(penalty=penalty, thresholds=b)(scores, data), [0.0, 0.0, 0.0], tol=1e-12)
-    np.testing.assert_allclose(learned(scores, data), found.fun, rtol=1e-9)
-    np.testing.assert_allclose(learned.best_thresholds(scores, data), found.x, atol=1e-4)
+    result = minimize(lambda b: cls(penalty=penalty, thresholds=b)(scores, data), [0.0, 0.0, 0.0], tol=1e-12)
+    np.testing.assert_allclose(learned(scores, data), result.fun, rtol=1e-9)
+    np.testing.assert_allclose(learned.best_thresholds(scores, data), result.x, atol=1e-4)
     if cls is AllThresholdLoss:
         assert (np.diff(learned.best_thresholds(scores, data)) >= 0).all()
     # the gradient of the least value, and not that at fixed thresholds only

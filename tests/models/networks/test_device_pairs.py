@@ -28,8 +28,8 @@ def ragged(seed, *, weights):
     n = int(group.sum())
     y = rng.integers(-1, 4, n).astype(float)
     y[:3] = 2.0, 1.0 + 1e-12, 1.0  # labels that float32 does not tell apart
-    words = {"sample_weight": rng.random(n) + 0.1, "query_weight": rng.random(group.size)} if weights else {}
-    return pk.RankingDataset.from_arrays(np.zeros((n, 1)), y, group=group, **words)
+    parameters = {"sample_weight": rng.random(n) + 0.1, "query_weight": rng.random(group.size)} if weights else {}
+    return pk.RankingDataset.from_arrays(np.zeros((n, 1)), y, group=group, **parameters)
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
@@ -45,9 +45,9 @@ def test_gradient_of_the_host(loss, weights, most_pairs):
     outputs.requires_grad_()
     cpu = torch.device("cpu")
     expected = HostLoss(bound, cpu).gradient(outputs, 1.7)
-    found = DevicePairs(bound, cpu, most_pairs).gradient(outputs, 1.7)
-    assert found.dtype == torch.float32 and not found.requires_grad
-    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5 * float(expected.abs().max()))
+    result = DevicePairs(bound, cpu, most_pairs).gradient(outputs, 1.7)
+    assert result.dtype == torch.float32 and not result.requires_grad
+    np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-5 * float(expected.abs().max()))
 
 
 @pytest.mark.parametrize("unit", [1e-50, 1e-9, 1e12, 1e40])
@@ -68,8 +68,8 @@ def test_no_pairs():
     from plackett.models.networks.device_pairs import DevicePairs
 
     data = pk.RankingDataset.from_arrays(np.zeros((4, 1)), [1.0, 1.0, -1.0, 2.0], qid=[0, 0, 0, 1])
-    found = DevicePairs(Logistic().bind(data), torch.device("cpu")).gradient(torch.randn(4, 1), 1.0)
-    assert not found.any()
+    result = DevicePairs(Logistic().bind(data), torch.device("cpu")).gradient(torch.randn(4, 1), 1.0)
+    assert not result.any()
 
 
 def test_slopes_are_those_of_phi():
@@ -79,8 +79,8 @@ def test_slopes_are_those_of_phi():
     for loss in losses:
         value, slope, curvature = (np.empty(z.size) for _ in range(3))
         loss.phi(z, value, slope, curvature, *loss.shape)
-        found = loss.device_slope(torch, torch.from_numpy(z), *loss.shape)
-        np.testing.assert_allclose(found, slope, rtol=1e-9, atol=1e-15)
+        result = loss.device_slope(torch, torch.from_numpy(z), *loss.shape)
+        np.testing.assert_allclose(result, slope, rtol=1e-9, atol=1e-15)
 
 
 def test_a_network_learns_from_it(monkeypatch):
@@ -91,8 +91,8 @@ def test_a_network_learns_from_it(monkeypatch):
     network = pk.Neural(hidden=(8,), max_epochs=20, device="cpu", n_jobs=1, learning_rate=0.01)
     expected = pk.GradientRanker(loss="Logistic", model=network).fit(data).predict(data)
     monkeypatch.setattr(training.Training, "_placed", lambda self, bound: DevicePairs(bound, self.device))
-    found = pk.GradientRanker(loss="Logistic", model=network).fit(data).predict(data)
-    np.testing.assert_allclose(found, expected, atol=0.01 * np.ptp(expected))
+    result = pk.GradientRanker(loss="Logistic", model=network).fit(data).predict(data)
+    np.testing.assert_allclose(result, expected, atol=0.01 * np.ptp(expected))
 
 
 def test_weights_that_are_no_longer_finite(monkeypatch):

@@ -77,11 +77,11 @@ def test_the_form_of_a_loss_is_its_gradient(loss, weights):
         return torch.from_numpy(full)
 
     # whatever the scores at empty slots are
-    found = form.gradient(torch, table(scores, 7.0), *(table(*pair) for pair in form.per_row)).numpy()
-    found = found * form.scale[:, None]
-    assert not found[~mask].any()
+    result = form.gradient(torch, table(scores, 7.0), *(table(*pair) for pair in form.per_row)).numpy()
+    result = result * form.scale[:, None]
+    assert not result[~mask].any()
     expected = bound.evaluate(scores.astype(float), value=False)[1]
-    np.testing.assert_allclose(found[mask], expected, rtol=1e-4, atol=1e-5 * np.abs(expected).max())
+    np.testing.assert_allclose(result[mask], expected, rtol=1e-4, atol=1e-5 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("architecture", ["sigmoid", "mlp", "attention"])
@@ -91,9 +91,9 @@ def test_same_training_as_in_blocks(architecture, loss, request):
     network = model(architecture)
     expected = network.train(loss, data, Monitor()).predict(data.X, data.offsets)
     shapes = request.getfixturevalue("static")
-    found = network.train(loss, data, Monitor()).predict(data.X, data.offsets)
+    result = network.train(loss, data, Monitor()).predict(data.X, data.offsets)
     assert len(shapes) >= 15 and len(set(shapes)) <= 6
-    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=2e-3 * np.ptp(expected))
+    np.testing.assert_allclose(result, expected, rtol=1e-3, atol=2e-3 * np.ptp(expected))
 
 
 def test_shapes_have_room(static):
@@ -122,9 +122,9 @@ def test_empty_queries_and_a_short_last_batch(architecture, batch_size, request)
     network = model(architecture, batch_size=batch_size, max_epochs=4)
     expected = network.train(Logistic(), data, Monitor()).predict(X, data.offsets)
     shapes = request.getfixturevalue("static")
-    found = network.train(Logistic(), data, Monitor()).predict(X, data.offsets)
+    result = network.train(Logistic(), data, Monitor()).predict(X, data.offsets)
     assert shapes
-    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=2e-3 * np.ptp(expected))
+    np.testing.assert_allclose(result, expected, rtol=1e-3, atol=2e-3 * np.ptp(expected))
 
 
 def test_dropout_differs_from_step_to_step(static):
@@ -165,9 +165,9 @@ def test_penalty_and_mean_of_epochs(architecture, request):
     X, offsets = data.X, data.offsets
     expected = scores(**settings)
     assert request.getfixturevalue("static") == []
-    found = scores(**settings)
+    result = scores(**settings)
     close = {"rtol": 1e-3, "atol": 2e-3 * np.ptp(expected)}
-    np.testing.assert_allclose(found, expected, **close)
+    np.testing.assert_allclose(result, expected, **close)
     for name in settings:
         assert not np.allclose(scores(**settings | {name: {"alpha": 0.0, "average": 1}[name]}), expected, **close)
 
@@ -182,12 +182,12 @@ def test_penalty_and_mean_of_epochs_on_cuda(loss, monkeypatch):
         parameters = {"device": "cuda", "max_epochs": 6, "alpha": 0.1, "random_state": 3} | parameters
         return model("sigmoid", **parameters).train(loss, data, Monitor()).weights
 
-    found = weights(average=3)
+    result = weights(average=3)
     runs = [weights(max_epochs=n) for n in (4, 5, 6)]
-    for name, mean in found.items():
+    for name, mean in result.items():
         np.testing.assert_allclose(mean, np.mean([run[name] for run in runs], axis=0), rtol=1e-3, atol=1e-3)
     expected = weights(average=3, device="cpu")
-    for name, mean in found.items():
+    for name, mean in result.items():
         np.testing.assert_allclose(mean, expected[name], rtol=1e-2, atol=1e-2)
 
 
@@ -197,10 +197,10 @@ def test_penalty_and_mean_of_epochs_on_cuda(loss, monkeypatch):
 def test_graphs_on_cuda(architecture, loss, monkeypatch):
     data = ragged(weights=True)
     network = model(architecture, device="cuda", max_epochs=6)
-    found = network.train(loss, data, Monitor()).predict(data.X, data.offsets)
+    result = network.train(loss, data, Monitor()).predict(data.X, data.offsets)
     monkeypatch.setattr(Training, "static_on", ())
     expected = network.train(loss, data, Monitor()).predict(data.X, data.offsets)
-    np.testing.assert_allclose(found, expected, rtol=1e-2, atol=1e-2 * np.ptp(expected))
+    np.testing.assert_allclose(result, expected, rtol=1e-2, atol=1e-2 * np.ptp(expected))
 
 
 def test_long_lists_in_bfloat16(static, monkeypatch):
@@ -218,9 +218,9 @@ def test_long_lists_in_bfloat16(static, monkeypatch):
     monkeypatch.setattr(graphs, "LONG_LIST", 8)
     scorer = network.train(ListNetLoss(), data, Monitor())
     assert all(weight.dtype == np.float32 for weight in scorer.weights.values())
-    found = scorer.predict(data.X, data.offsets)
-    assert not np.array_equal(found, single)
-    np.testing.assert_allclose(found, single, atol=0.05 * np.ptp(single))
+    result = scorer.predict(data.X, data.offsets)
+    assert not np.array_equal(result, single)
+    np.testing.assert_allclose(result, single, atol=0.05 * np.ptp(single))
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")

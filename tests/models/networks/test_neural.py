@@ -298,11 +298,11 @@ def test_learns(architecture, loss):
 def test_same_for_a_seed_and_any_number_of_threads(architecture):
     data = lists(80, mean=60)  # several blocks in a batch
     model = {"max_epochs": 2, "dropout": 0.2, "batch_size": 64}
-    found = [
+    result = [
         small(architecture, **model, n_jobs=n_jobs, random_state=seed).train(ListNetLoss(), data, Monitor())
         for n_jobs, seed in ((1, 0), (1, 0), (3, 0), (1, 1))
     ]
-    scores = [scorer.predict(data.X, data.offsets, n_jobs) for scorer, n_jobs in zip(found, (1, 2, 3, 1), strict=True)]
+    scores = [scorer.predict(data.X, data.offsets, n_jobs) for scorer, n_jobs in zip(result, (1, 2, 3, 1), strict=True)]
     np.testing.assert_array_equal(scores[0], scores[1])
     np.testing.assert_array_equal(scores[0], scores[2])
     assert not np.allclose(scores[0], scores[3])
@@ -389,8 +389,8 @@ def test_the_model_is_the_mean_of_the_last_epochs(average):
     """Weights after each epoch from runs of that length, which begin alike; more than there are means all of them."""
     data = lists(20)
     runs = [small("sigmoid", max_epochs=n + 1).train(ListNetLoss(), data, Monitor()).weights for n in range(5)]
-    found = small("sigmoid", max_epochs=5, average=average).train(ListNetLoss(), data, Monitor()).weights
-    for name, weights in found.items():
+    result = small("sigmoid", max_epochs=5, average=average).train(ListNetLoss(), data, Monitor()).weights
+    for name, weights in result.items():
         expected = np.mean([run[name] for run in runs[-average:]], axis=0)
         np.testing.assert_allclose(weights, expected, rtol=1e-5, atol=1e-7)
     assert not np.allclose(runs[-1]["hidden.0.weight"], runs[-3]["hidden.0.weight"], rtol=1e-4)
@@ -482,13 +482,13 @@ def test_warm_start_keeps_the_start_where_nothing_is_better(model):
     valid = data.replace(y=np.argsort(np.argsort(before)).astype(float) // 30)  # the start is as good as perfect here
     upside_down = data.replace(y=3.0 - data.y)
     monitor = Monitor(valid, NDCG, patience=2)
-    found = model.train(ListNetLoss(), upside_down, monitor, start)
-    np.testing.assert_array_equal(found.predict(data.X, data.offsets), before)
+    result = model.train(ListNetLoss(), upside_down, monitor, start)
+    np.testing.assert_array_equal(result.predict(data.X, data.offsets), before)
     assert (monitor.best_round, monitor.kept) == (-1, 0)
     assert monitor.best_value > max(monitor.history)
     # and a better one takes its place
     monitor = Monitor(valid, NDCG)
-    found = model.train(ListNetLoss(), valid, monitor, model.train(ListNetLoss(), upside_down, Monitor()))
+    result = model.train(ListNetLoss(), valid, monitor, model.train(ListNetLoss(), upside_down, Monitor()))
     assert monitor.kept > 0 and monitor.best_value == max(monitor.history)
 
 

@@ -105,5 +105,5 @@ def test_trees_that_add_nothing_can_be_drawn_too(name):
     ],
 )
 def test_weights_by_hand(name, step, expected):
-    found = RESCALES[name](step, np.array([0.1, 0.2, 0.5]), np.array([1.0, 2.0, 3.0]), 4.0)
-    np.testing.assert_allclose(found, expected, rtol=1e-14)
+    result = RESCALES[name](step, np.array([0.1, 0.2, 0.5]), np.array([1.0, 2.0, 3.0]), 4.0)
+    np.testing.assert_allclose(result, expected, rtol=1e-14)

@@ -62,10 +62,10 @@ def test_dropping_nothing_is_plain_boosting(loss, more):
     for settings in ({"drop_rate": 0.0}, {"skip_drop": 1.0}, {"drop_rate": 0.0, "drop_growth": 0.5}):
         one, two = Monitor(valid, parse("nDCG")), Monitor(valid, parse("nDCG"))
         plain = Trees(**SETTINGS, **more).train(loss, data, one)
-        found = DropoutTrees(**SETTINGS, **more, **settings).train(loss, data, two)
+        result = DropoutTrees(**SETTINGS, **more, **settings).train(loss, data, two)
         assert one.history == two.history
-        assert found.booster.num_trees() == plain.booster.num_trees()
-        np.testing.assert_allclose(scores(found, valid), scores(plain, valid), rtol=1e-12, atol=1e-12)
+        assert result.booster.num_trees() == plain.booster.num_trees()
+        np.testing.assert_allclose(scores(result, valid), scores(plain, valid), rtol=1e-12, atol=1e-12)
 
 
 def weigh(trees, weights, rate):
@@ -125,11 +125,11 @@ def test_rounds_are_those_of_a_plain_loop(rounds, drop_for_good, rescale, more, 
             trees, weights = [*trees, new], np.append(weights, step)
         last = measured(weigh(trees, weights, rate), judges)
         best = max(best, last)
-        found = [(grown.texts[0], times) for grown, times in members]
-        np.testing.assert_allclose([times for _, times in found], weights / rate, rtol=1e-12)
-        for (words, _), tree in zip(found, trees, strict=True):
-            assert words["split_feature"] == tree["split_feature"] and words["threshold"] == tree["threshold"]
-            ours, theirs = (np.array(w["leaf_value"].split(), float) for w in (words, tree))
+        result = [(grown.texts[0], times) for grown, times in members]
+        np.testing.assert_allclose([times for _, times in result], weights / rate, rtol=1e-12)
+        for (tokens, _), tree in zip(result, trees, strict=True):
+            assert tokens["split_feature"] == tree["split_feature"] and tokens["threshold"] == tree["threshold"]
+            ours, theirs = (np.array(w["leaf_value"].split(), float) for w in (tokens, tree))
             np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-9)
     assert returns > 0 and (removals > 0) == (drop_for_good != "never")
 
@@ -145,8 +145,8 @@ def test_scores_are_those_of_the_ensemble(rounds, loss, drop_for_good):
         options = {"drop_rate": 0.4, "drop_for_good": drop_for_good, "drop_sample": "contribution"}
         monitor = Monitor(valid, parse("nDCG"))
         scorer = DropoutTrees(**SETTINGS, **options).train(loss, data, monitor, begin)
-        for _, _, text, found in rounds:
-            for part, kept in zip((data, valid), found, strict=True):
+        for _, _, text, result in rounds:
+            for part, kept in zip((data, valid), result, strict=True):
                 expected = scores(TreeScorer(text), part)
                 np.testing.assert_array_equal(kept.T.reshape(expected.shape), expected)
         values = parse("nDCG")

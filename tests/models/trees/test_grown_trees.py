@@ -23,22 +23,22 @@ def test_leaves_are_those_of_lightgbm(outputs, leaves):
     train = lgb.Dataset(parts[0], np.zeros(1000), params=settings, categorical_feature=[2], free_raw_data=False)
     sets = [train, lgb.Dataset(parts[1], np.zeros(500), reference=train, params=settings, free_raw_data=False)]
     grower = Grower(settings, sets, [np.array([0, len(part)]) for part in parts], 1)
-    kept, words = [], []
+    kept, tokens = [], []
     for i in range(6):
         shape = (1000,) if outputs == 1 else (1000, outputs)
         grown = grower.grow(rng.normal(size=shape), rng.uniform(0.5, 2, shape), kept)
         if i != 2:  # the third is forgotten, and the fourth takes its place
             kept.append(grown)
-        words.append(grown)
-    assert words[3].slot == words[2].slot
+        tokens.append(grown)
+    assert tokens[3].slot == tokens[2].slot
     times = np.array([1.0, 0.5, 0.25, 3.0, 0.1])
     text = join_trees(grower.head, [tree for t, n in zip(kept, times, strict=True) for tree in t.scaled(n)])
     scorer = lgb.Booster(model_str=text)
     for part, rows in enumerate(parts):
-        found = np.full((outputs, len(rows)), 0.0)
-        grower.add(kept, times, part, found)
+        result = np.full((outputs, len(rows)), 0.0)
+        grower.add(kept, times, part, result)
         expected = scorer.predict(rows, raw_score=True).reshape(len(rows), outputs)
-        np.testing.assert_array_equal(found.T, expected)  # to the last bit: equal scores stay equal
+        np.testing.assert_array_equal(result.T, expected)  # to the last bit: equal scores stay equal
     weight = rng.uniform(size=1000)
     alone = lgb.Booster(model_str=join_trees(grower.head, kept[1].texts)).predict(parts[0], raw_score=True)
     expected = np.abs(alone.reshape(1000, -1)).sum(axis=1) @ weight / weight.sum()
@@ -66,10 +66,10 @@ def test_a_table_against_a_loop(n_jobs):
         lines[line] = rng.integers(0, leaves, offsets[-1]).astype(np.min_scalar_type(leaves - 1))
         table.put(line, lines[line])
     start = rng.normal(size=offsets[-1])
-    expected, found = start.copy(), start.copy()
+    expected, result = start.copy(), start.copy()
     for line in (9, 0, 1, 3):
         expected += values[line][lines[line]]
-    table.add([9, 0, 1, 3], [values[line] for line in (9, 0, 1, 3)], found)
-    np.testing.assert_array_equal(found, expected)
-    table.add([], [], found)
-    np.testing.assert_array_equal(found, expected)
+    table.add([9, 0, 1, 3], [values[line] for line in (9, 0, 1, 3)], result)
+    np.testing.assert_array_equal(result, expected)
+    table.add([], [], result)
+    np.testing.assert_array_equal(result, expected)

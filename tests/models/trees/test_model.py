@@ -110,12 +110,12 @@ def test_best_round_is_kept(boosting, loss):
         monitor = Monitor(valid, parse("nDCG"))
         scorer = small(**options).train(loss, data, monitor, start)
         values = parse("nDCG")
-        found = values.mean(values.per_query(Scored(valid, loss.ranking_scores(scores(scorer, valid)))))
+        result = values.mean(values.per_query(Scored(valid, loss.ranking_scores(scores(scorer, valid)))))
         assert len(monitor.history) == 15
         best = max(monitor.history)
         if start is not None:  # it stays where no round is better
             best = max(best, values.mean(values.per_query(Scored(valid, loss.ranking_scores(scores(start, valid))))))
-        assert found == pytest.approx(best, rel=1e-9)
+        assert result == pytest.approx(best, rel=1e-9)
 
 
 def test_early_stopping():
@@ -142,14 +142,14 @@ def test_subsample_draws_whole_queries(monkeypatch, boosting, drawn):
     data, seen = task(), []
     train = lgb.train
 
-    def spied(parameters, *args, **words):
+    def spied(parameters, *args, **options):
         objective = parameters["objective"]
 
         def watched(scores, dataset):
             seen.append(objective(scores, dataset)[1])
             return objective(scores, dataset)
 
-        return train(parameters | {"objective": watched}, *args, **words)
+        return train(parameters | {"objective": watched}, *args, **options)
 
     monkeypatch.setattr(lgb, "train", spied)
     small(subsample=0.25, boosting=boosting).train(Square(), data, Monitor())

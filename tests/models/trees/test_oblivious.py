@@ -88,10 +88,10 @@ def test_lightgbm_reads_the_same_tree():
     )
     parse_trees(text)
     X = np.array([[x, y] for x in (-2, -1, 0, np.nan) for y in (0.5, 0.6, 2.5, 3, np.nan)], np.float32)
-    found = TreeScorer(text).predict(X, np.array([0, len(X)]), 1)
-    np.testing.assert_array_equal(found, tree.predict(X) + 0.25)
+    result = TreeScorer(text).predict(X, np.array([0, len(X)]), 1)
+    np.testing.assert_array_equal(result, tree.predict(X) + 0.25)
     by_hand = [(np.nan_to_num(y) > 0.5, (x > -1), (y > 2.5) or np.isnan(y)) for x, y in X.tolist()]
-    np.testing.assert_array_equal(found, [4 * a + 2 * b + c - 2.75 for a, b, c in by_hand])
+    np.testing.assert_array_equal(result, [4 * a + 2 * b + c - 2.75 for a, b, c in by_hand])
     assert join_trees(*split_trees(text)) == text
 
 
@@ -109,9 +109,9 @@ def test_ensembles_are_symmetric_and_work_everywhere(tmp_path):
             assert len(set(rest[:2])) == 1 and len(set(rest[2:])) == 1 and len(rest) == 6
     ranker.save(tmp_path / "m.plackett")
     np.testing.assert_array_equal(pk.load(tmp_path / "m.plackett").predict(data), ranker.predict(data))
-    found = explain(ranker, data, 3)
-    assert found.method == "trees"
-    np.testing.assert_allclose(found.contributions.sum(axis=1) + found.base, found.scores, atol=1e-9)
+    result = explain(ranker, data, 3)
+    assert result.method == "trees"
+    np.testing.assert_allclose(result.contributions.sum(axis=1) + result.base, result.scores, atol=1e-9)
     assert ranker.score(data) > 0.9
     for loss in ("ListNet", "Softmax"):  # any loss, several outputs too
         other = pk.GradientRanker(loss=loss, model="oblivious", n_jobs=1).fit(data)
@@ -125,14 +125,14 @@ def test_one_level_on_the_square_loss_is_the_best_stump():
     y = (X[:, 1] > 0.3) * 2.0 + rng.integers(0, 2, 50)
     data = pk.RankingDataset.from_arrays(X, y, np.zeros(50))
     model = Oblivious(n_estimators=1, depth=1, learning_rate=1.0, min_child_samples=1, n_jobs=1)
-    found = model.train(Square(), data, SilentMonitor()).predict(data.X, data.offsets)
+    result = model.train(Square(), data, SilentMonitor()).predict(data.X, data.offsets)
     errors = {}
     for j in range(2):
         for t in data.X[:, j]:
             right = data.X[:, j] > t
             if right.any():
                 errors[j, t] = sum(((y[s] - y[s].mean()) ** 2).sum() for s in (right, ~right))
-    np.testing.assert_allclose(((y - found) ** 2).sum(), min(errors.values()))
+    np.testing.assert_allclose(((y - result) ** 2).sum(), min(errors.values()))
 
 
 @pytest.mark.parametrize("parameters", [{"depth": 0}, {"depth": 20}, {"n_estimators": 0}, {"subsample": 0.0}])

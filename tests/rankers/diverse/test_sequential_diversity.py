@@ -45,12 +45,12 @@ def naive(data, x, similar, order, length, weights):
     for q in range(data.n_queries):
         first, last = data.offsets[q : q + 2]
         chosen, left = [], list(range(first, last))
-        for place in range(length[q]):
+        for position in range(length[q]):
             sims = [[similar[d, s] for s in chosen] or [0.0] for d in left]
             g = np.array(
                 [x[d] @ own + novelty[0] * max(s) + novelty[1] * np.mean(s) for d, s in zip(left, sims, strict=True)]
             )
-            at = left.index(order[first + place])
+            at = left.index(order[first + position])
             total -= g[at] - np.log(np.exp(g).sum())
             chosen.append(left.pop(at))
     return total

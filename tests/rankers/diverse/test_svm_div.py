@@ -16,14 +16,14 @@ def planted(seed=0, n_queries=25, n_docs=12, n_subtopics=4):
     rng = np.random.default_rng(seed)
     n = n_queries * n_docs
     topic = rng.integers(0, n_subtopics, n)
-    words = np.zeros((n, n_subtopics + 1 + 6 * n_docs))
-    words[np.arange(n), topic] = rng.integers(1, 4, n)
-    words[:, n_subtopics] = 1  # everywhere
+    tokens = np.zeros((n, n_subtopics + 1 + 6 * n_docs))
+    tokens[np.arange(n), topic] = rng.integers(1, 4, n)
+    tokens[:, n_subtopics] = 1  # everywhere
     for i in range(n):  # rare ones: some documents have many
         own = n_subtopics + 1 + 6 * (i % n_docs)
-        words[i, own : own + rng.integers(0, 6)] = rng.integers(1, 5)
+        tokens[i, own : own + rng.integers(0, 6)] = rng.integers(1, 5)
     subtopics = np.eye(n_subtopics)[topic]
-    return RankingDataset.from_arrays(words, None, np.repeat(np.arange(n_queries), n_docs), subtopics=subtopics)
+    return RankingDataset.from_arrays(tokens, None, np.repeat(np.arange(n_queries), n_docs), subtopics=subtopics)
 
 
 def score_of(rows, data, coef, levels, shares, query):
@@ -81,10 +81,10 @@ def test_it_learns_which_words_are_subtopics():
 def test_the_most_violated_set_trades_words_against_subtopics():
     data = planted(2, n_queries=3, n_docs=6)
     learner = SVMDiv(k=2)
-    words, subtopics = learner._words(data), np.nan_to_num(data.subtopics)
-    worst, missed = learner._search(data, words, np.zeros(12), subtopics, missed=-1.0)
+    tokens, subtopics = learner._words(data), np.nan_to_num(data.subtopics)
+    worst, missed = learner._search(data, tokens, np.zeros(12), subtopics, missed=-1.0)
     np.testing.assert_allclose(missed, covered(data, subtopics, worst, 2))
-    cover, least = learner._search(data, words, np.zeros(12), subtopics, missed=1.0)
+    cover, least = learner._search(data, tokens, np.zeros(12), subtopics, missed=1.0)
     assert (least <= missed).all()
     for q in range(3):
         best = min(

@@ -55,8 +55,8 @@ def all_rankings(X, y, qid, error):
         x, labels = X[qid == q].astype(float), y[qid == q]
         pairs = [(u, v) for u in range(labels.size) for v in range(labels.size) if labels[u] > labels[v]]
         for order in permutations(range(labels.size)) if pairs else ():
-            place = {document: r for r, document in enumerate(order)}
-            wrong = [(u, v) for u, v in pairs if place[u] > place[v]]
+            position = {document: r for r, document in enumerate(order)}
+            wrong = [(u, v) for u, v in pairs if position[u] > position[v]]
             moved = sum((-2.0 * (x[u] - x[v]) for u, v in wrong), np.zeros(x.shape[1])) / len(pairs)
             rows.append((q, error(labels[list(order)]), moved))
     return np.array([r[0] for r in rows]), np.array([r[1] for r in rows]), np.array([r[2] for r in rows])
@@ -67,7 +67,7 @@ def quadratic_program(of_list, height, slopes, C, n_queries):
     d = slopes.shape[1]
     one = np.zeros((of_list.size, n_queries))
     one[np.arange(of_list.size), of_list] = 1
-    found = minimize(
+    result = minimize(
         lambda z: 0.5 * z[:d] @ z[:d] + C * z[d:].mean(),
         np.append(np.zeros(d), np.ones(n_queries)),
         jac=lambda z: np.append(z[:d], np.full(n_queries, C / n_queries)),
@@ -76,4 +76,4 @@ def quadratic_program(of_list, height, slopes, C, n_queries):
         method="SLSQP",
         options={"ftol": 1e-12, "maxiter": 1000},
     )
-    return found.fun, found.x[:d]
+    return result.fun, result.x[:d]

@@ -15,12 +15,12 @@ from plackett.testing.rankers import easy_task
 
 def naive_ap(labels, scores):
     """Average precision of one list without ties."""
-    found, total = 0, 0.0
+    result, total = 0, 0.0
     for rank, i in enumerate(np.argsort(-scores), 1):
         if labels[i] >= 1:
-            found += 1
-            total += found / rank
-    return total / found if found else 0.0
+            result += 1
+            total += result / rank
+    return total / result if result else 0.0
 
 
 def naive_adarank(X, y, qid, rounds):

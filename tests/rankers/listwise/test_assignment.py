@@ -41,5 +41,5 @@ def test_least_cost(solve, seed):
     cost = 0.05 * s[:, None] * np.arange(1, n + 1) + worth[:, None] * discount
     doc = solve(0.05, discount, s, worth)
     assert sorted(doc) == list(range(n))
-    found = cost[doc, np.arange(n)].sum()
-    np.testing.assert_allclose(found, cost[linear_sum_assignment(cost)].sum(), rtol=1e-10, atol=1e-12)
+    result = cost[doc, np.arange(n)].sum()
+    np.testing.assert_allclose(result, cost[linear_sum_assignment(cost)].sum(), rtol=1e-10, atol=1e-12)

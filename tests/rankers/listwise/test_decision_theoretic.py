@@ -22,9 +22,9 @@ def test_moments(mean, variance, sign, scale):
         return norm.pdf(f, mean, np.sqrt(variance)) * norm.cdf(sign * f / scale)
 
     total, first, second = (quad(lambda f, n=n: f**n * density(f), -20, 20, points=[mean])[0] for n in range(3))
-    found = probit_moments(np.array([mean]), np.array([variance]), sign, scale)
-    np.testing.assert_allclose(found[0], first / total, rtol=1e-7)
-    np.testing.assert_allclose(found[1], second / total - (first / total) ** 2, rtol=1e-6)
+    result = probit_moments(np.array([mean]), np.array([variance]), sign, scale)
+    np.testing.assert_allclose(result[0], first / total, rtol=1e-7)
+    np.testing.assert_allclose(result[1], second / total - (first / total) ** 2, rtol=1e-6)
 
 
 def test_one_observation_is_exact():

@@ -36,10 +36,10 @@ def test_any_measure(cls, measure):
     X, y, qid = noisy()
     data = RankingDataset.from_arrays(X, y, qid)
     ranker = cls(measure=measure, max_iter=3, n_jobs=1).fit(data)
-    found = evaluate(data, ranker.predict(data), [measure]).mean[measure]
+    result = evaluate(data, ranker.predict(data), [measure]).mean[measure]
     start = evaluate(data, X @ np.ones(4), [measure]).mean[measure]
-    assert found < start if measure == "ARP" else found > start
-    np.testing.assert_allclose(ranker.value_, found, rtol=1e-9)
+    assert result < start if measure == "ARP" else result > start
+    np.testing.assert_allclose(ranker.value_, result, rtol=1e-9)
 
 
 def test_solvers_of_the_ranker():

@@ -31,19 +31,19 @@ def test_search_by_corners_is_below_and_its_bound_above(measure, grades):
     missed = 0
     for s, y in short_lists(grades, n=300, seed=7):
         search = SEARCHES[measure](lists_of(y))
-        found = slack_violations(search._replace(patterns=np.zeros(1, np.int64)), s, np.array([0, y.size]))
+        result = slack_violations(search._replace(patterns=np.zeros(1, np.int64)), s, np.array([0, y.size]))
         bounds = structured_bounds(s, y, measure)
-        assert bounds.error - 1e-8 <= found.loss[0] <= bounds.slack + 1e-8
-        assert found.bound[0] >= bounds.slack - 1e-9
-        missed += found.loss[0] < bounds.slack * (1 - 1e-9) - 1e-12
+        assert bounds.error - 1e-8 <= result.loss[0] <= bounds.slack + 1e-8
+        assert result.bound[0] >= bounds.slack - 1e-9
+        missed += result.loss[0] < bounds.slack * (1 - 1e-9) - 1e-12
     assert missed < 0.05 * 300
 
 
 def test_a_violated_ranking_that_the_scores_hide():
     """One relevant document well ahead: (1 − AP)(1 + F) of the ranking with one other before it is .0315."""
     s, y = np.array([0.85, -0.518, -0.087]), np.array([1.0, 0.0, 0.0])
-    found = slack_violations(SEARCHES["AP"](lists_of(y)), s, np.array([0, 3]))
-    np.testing.assert_allclose(found.loss, 0.5 * (1 - (0.85 + 0.087)))
+    result = slack_violations(SEARCHES["AP"](lists_of(y)), s, np.array([0, 3]))
+    np.testing.assert_allclose(result.loss, 0.5 * (1 - (0.85 + 0.087)))
 
 
 @pytest.mark.parametrize("C", [0.5, 20.0, 100.0])

@@ -41,8 +41,8 @@ def test_fitness_is_the_measure_and_never_falls():
     for measure, sign in (("AP", 1), ("nDCG@5", 1), ("ARP", -1)):
         ranker = RankGP(measure=measure, elitism=2, **SMALL).fit(data)
         assert (sign * np.diff(ranker.fitness_) >= 0).all() and len(ranker.fitness_) == 12
-        found = evaluate(data, ranker.predict(data), [measure]).mean[measure]
-        np.testing.assert_allclose([ranker.value_, ranker.fitness_[-1]], found, rtol=1e-9)
+        result = evaluate(data, ranker.predict(data), [measure]).mean[measure]
+        np.testing.assert_allclose([ranker.value_, ranker.fitness_[-1]], result, rtol=1e-9)
 
 
 def test_formula_text_gives_the_scores():

@@ -23,11 +23,11 @@ def task(seed):
 def test_one_stage_is_plain_training():
     data = task(0)
     ranker = SmoothRank(n_stages=1, sigma_start=0.5, sigma=0.5, max_iter=20)
-    found = ranker.train(ranker.make_loss(), data, Monitor())
+    result = ranker.train(ranker.make_loss(), data, Monitor())
     model = Linear(max_iter=10)
     start = model.train(Square(), data, Monitor())
     plain = model.train(SmoothRankLoss(sigma=0.5), data, Monitor(), start)
-    np.testing.assert_array_equal(found.weights, plain.weights)
+    np.testing.assert_array_equal(result.weights, plain.weights)
 
 
 def test_annealing_is_no_worse_than_a_narrow_start():

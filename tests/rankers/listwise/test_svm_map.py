@@ -50,8 +50,8 @@ def test_loss_bounds_one_minus_ap():
     w = ranker.coef_
     data = pk.RankingDataset.from_arrays(X, y, qid)
     taught = [q for q in range(20) if np.ptp(y[qid == q]) > 0]
-    found = pk.evaluate(data, ranker.predict(data), ["AP"]).per_query["AP"].to_numpy()
-    assert (1 - found[taught]).sum() / 20 <= ranker.objective_ - 0.5 * w @ w + 1e-9
+    result = pk.evaluate(data, ranker.predict(data), ["AP"]).per_query["AP"].to_numpy()
+    assert (1 - result[taught]).sum() / 20 <= ranker.objective_ - 0.5 * w @ w + 1e-9
 
 
 def test_says_that_no_label_is_relevant():

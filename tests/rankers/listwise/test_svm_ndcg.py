@@ -30,9 +30,9 @@ def test_long_lists_against_a_general_assignment(scale, real, k):
     ideal = -np.sort(-gains) @ discount
     pairs = (y[:, None] > y).sum()
     cost = (2 / pairs) * s[:, None] * np.arange(1, n + 1) + gains[:, None] * discount / ideal
-    place = linear_sum_assignment(cost)[1]
-    wrong = (y[:, None] > y) & (place[:, None] > place)
-    expected = 1 - gains @ discount[place] / ideal - 2 * (wrong * (s[:, None] - s)).sum() / pairs
+    position = linear_sum_assignment(cost)[1]
+    wrong = (y[:, None] > y) & (position[:, None] > position)
+    expected = 1 - gains @ discount[position] / ideal - 2 * (wrong * (s[:, None] - s)).sum() / pairs
     np.testing.assert_allclose(error + slope @ s, expected, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(slope.sum(), 0, atol=1e-9)
 

@@ -18,13 +18,13 @@ def random_lists(seed, n_queries=6, n_features=3, grades=3, length=(2, 9)):
 
 def label_pairs(y, qid):
     """Rows (better, worse) of all pairs of unequal judged labels."""
-    found = [(u, v) for u in range(y.size) for v in range(y.size) if qid[u] == qid[v] and y[u] > y[v] >= 0]
-    return np.array(found, np.int64).reshape(-1, 2)
+    result = [(u, v) for u in range(y.size) for v in range(y.size) if qid[u] == qid[v] and y[u] > y[v] >= 0]
+    return np.array(result, np.int64).reshape(-1, 2)
 
 
 def tie_pairs(y, qid):
-    found = [(u, v) for u in range(y.size) for v in range(u) if qid[u] == qid[v] and y[u] == y[v] >= 0]
-    return np.array(found, np.int64).reshape(-1, 2)
+    result = [(u, v) for u in range(y.size) for v in range(u) if qid[u] == qid[v] and y[u] == y[v] >= 0]
+    return np.array(result, np.int64).reshape(-1, 2)
 
 
 def objective(w, D, C, weight=None, margin=1.0, power=2):
@@ -60,7 +60,7 @@ def dual_qp(K, C, weight, margin, power):
         product = K @ alpha + ridge * alpha
         return 0.5 * alpha @ product - margin @ alpha, product - margin
 
-    found = minimize(
+    result = minimize(
         negative,
         np.zeros(len(K)),
         jac=True,
@@ -68,4 +68,4 @@ def dual_qp(K, C, weight, margin, power):
         method="L-BFGS-B",
         options={"maxiter": 100_000, "maxfun": 1_000_000, "ftol": 1e-16, "gtol": 1e-10, "maxcor": 50},
     )
-    return found.x, -found.fun
+    return result.x, -result.fun

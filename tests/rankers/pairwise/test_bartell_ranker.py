@@ -18,11 +18,11 @@ def test_maximum_of_the_agreement():
     data = RankingDataset.from_arrays(X, y, qid)
     loss = Guttman(epsilon=1e-6)
     ranker = BartellRanker(alpha=0.0, n_jobs=1).fit(X, y, qid=qid)
-    found = loss(ranker.predict(X, qid=qid), data)
+    result = loss(ranker.predict(X, qid=qid), data)
     angles = np.linspace(0, 2 * np.pi, 721)
     grid = [loss(10 * (X @ np.array([np.cos(a), np.sin(a)])), data) for a in angles]
     start = angles[int(np.argmin(grid))]
     refined = minimize(
         lambda a: loss(10 * (X @ np.array([np.cos(a[0]), np.sin(a[0])])), data), [start], method="Nelder-Mead"
     )
-    assert refined.fun - 1e-6 <= found <= refined.fun + 1e-4
+    assert refined.fun - 1e-6 <= result <= refined.fun + 1e-4

@@ -18,9 +18,9 @@ from plackett.testing.rankers import easy_task
 
 def pairs_of(y, qid):
     """Each pair with its weight 1/(pairs of its query)."""
-    found = [(u, v) for u in range(y.size) for v in range(y.size) if qid[u] == qid[v] and y[u] > y[v] >= 0]
-    number = np.bincount([qid[u] for u, _ in found])
-    return [(u, v, 1.0 / number[qid[u]]) for u, v in found]
+    result = [(u, v) for u in range(y.size) for v in range(y.size) if qid[u] == qid[v] and y[u] > y[v] >= 0]
+    number = np.bincount([qid[u] for u, _ in result])
+    return [(u, v, 1.0 / number[qid[u]]) for u, v in result]
 
 
 def loss_of(scores, pairs):
@@ -83,9 +83,9 @@ def test_the_first_of_several_candidates_is_the_one_that_lowers_the_loss_most():
     """Against all features' steepest stumps, tried one by one."""
     X, y, qid = easy_task(2)
     losses = [FRank(n_estimators=1, n_jobs=1).fit(X[:, [j]], y, qid=qid).rounds_["loss"][0] for j in range(X.shape[1])]
-    found = FRank(n_estimators=1, n_candidates=4, n_jobs=1).fit(X, y, qid=qid).rounds_
-    assert found["feature"][0] == np.argmin(losses)
-    np.testing.assert_allclose(found["loss"][0], min(losses), rtol=1e-9)
+    result = FRank(n_estimators=1, n_candidates=4, n_jobs=1).fit(X, y, qid=qid).rounds_
+    assert result["feature"][0] == np.argmin(losses)
+    np.testing.assert_allclose(result["loss"][0], min(losses), rtol=1e-9)
 
 
 def test_sides_are_the_gradient_taken_apart():

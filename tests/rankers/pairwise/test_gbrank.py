@@ -32,8 +32,8 @@ def targets_of(f, y, qid, tau):
 def test_targets_by_loops_are_f_less_the_gradient():
     rng = np.random.default_rng(0)
     y, qid, f = rng.integers(0, 3, 20), np.repeat([0, 1], 10), rng.normal(size=20)
-    for found, expected in zip(targets_of(f, y, qid, 0.7), naive_targets(f, y, qid, 0.7), strict=True):
-        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+    for result, expected in zip(targets_of(f, y, qid, 0.7), naive_targets(f, y, qid, 0.7), strict=True):
+        np.testing.assert_allclose(result, expected, rtol=1e-9, atol=1e-9)
     # of ½ max(0, τ - Δ)², which is half the squared hinge
     gradient, curvature = SquaredHinge(margin=0.7).gradient(f, RankingDataset.from_arrays(None, y, qid))
     count, target = naive_targets(f, y, qid, 0.7)
@@ -93,10 +93,10 @@ def test_learns_and_goes_on(update):
 
 def test_refusals():
     X, y, qid = easy_task(n_queries=3)
-    for words, match in (
+    for parameters, match in (
         ({"update": "other"}, "newton, blend, average"),
         ({"update": "blend", "boosting": "dart"}, "boosting='gbdt'"),
         ({"update": "blend", "n_estimators": 5000}, "fewer trees"),
     ):
         with pytest.raises(LossError, match=match):
-            GBRank(**words).fit(X, y, qid=qid)
+            GBRank(**parameters).fit(X, y, qid=qid)

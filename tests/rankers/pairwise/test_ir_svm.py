@@ -73,5 +73,5 @@ def test_queries_without_pairs_take_no_part():
     X, y, qid = random_lists(3)
     expected = IRSVM(C=0.5, **EXACT).fit(X, y, qid=qid)
     more = np.vstack([X, X[:4]]), np.append(y, np.ones(4)), np.append(qid, np.full(4, 99))
-    found = IRSVM(C=0.5, **EXACT).fit(more[0], more[1], qid=more[2])
-    np.testing.assert_allclose(found.coef_, expected.coef_, atol=1e-5)
+    result = IRSVM(C=0.5, **EXACT).fit(more[0], more[1], qid=more[2])
+    np.testing.assert_allclose(result.coef_, expected.coef_, atol=1e-5)

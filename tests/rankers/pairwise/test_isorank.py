@@ -84,13 +84,13 @@ def test_an_order_without_margins_is_refused():
 def test_published_figures(data_dir):
     """LETOR 2.0 OHSUMED, mean of five folds, trees chosen by validation AP; Table 2 of the paper, on 106 queries."""
     published = {"nDCG@1": (0.565, 0.05), "P@1": (0.653, 0.05), "P@5": (0.588, 0.03), "AP": (0.457, 0.02)}
-    found = {name: [] for name in published}
+    result = {name: [] for name in published}
     for fold in range(1, 6):
         folder = data_dir / "LETOR2.0-OHSUMED" / f"Fold{fold}"
         train, valid, test = (read_letor(folder / f"{part}.txt") for part in ("train", "vali", "test"))
         ranker = IsoRank(num_leaves=5, early_stopping_rounds=60, eval_measure="AP", n_jobs=1).fit(train, eval_set=valid)
         means = evaluate(test, ranker.predict(test), list(published), preset="letor3").mean
         for name in published:
-            found[name].append(means[name])
+            result[name].append(means[name])
     for name, (value, band) in published.items():
-        assert abs(np.mean(found[name]) - value) < band, name
+        assert abs(np.mean(result[name]) - value) < band, name

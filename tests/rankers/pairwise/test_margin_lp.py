@@ -32,7 +32,7 @@ def game_value(differences, price):
     """The dual, by itself: the least edge over the best feature that a (bounded) distribution over pairs allows."""
     m, d = differences.shape
     rows = np.vstack([np.hstack([differences.T, -np.ones((d, 1))]), np.hstack([-differences.T, -np.ones((d, 1))])])
-    found = linprog(
+    result = linprog(
         np.append(np.zeros(m), 1.0),
         rows,
         np.zeros(2 * d),
@@ -40,8 +40,8 @@ def game_value(differences, price):
         [1.0],
         bounds=[*((0.0, p) for p in price), (None, None)],
     )
-    assert found.status == 0
-    return found.fun
+    assert result.status == 0
+    return result.fun
 
 
 @pytest.mark.parametrize("nu", [0.0, 0.05, 0.5])

@@ -78,8 +78,8 @@ def test_documents_outside_keep_their_order_and_stay_below():
             last = by_stage
         groups.insert(0, sorted(rows, key=last.get, reverse=True))
         expected = [i for group in groups for i in group]
-        found = scores[expected]
-        assert (np.diff(found) <= 1e-12).all()
+        result = scores[expected]
+        assert (np.diff(result) <= 1e-12).all()
         for upper, lower in pairwise(groups):
             if upper and lower:
                 assert scores[upper].min() > scores[lower].max()

@@ -46,8 +46,8 @@ def test_a_linear_model_of_differences_is_the_pairwise_logistic_ranker(order):
     scores = X.astype(np.float64) @ weights
     for q in np.unique(qid):
         mine = qid == q
-        found = pairs.rank(X[mine], qid=qid[mine])
-        assert found.tolist() == (1 + np.argsort(np.argsort(-scores[mine]))).tolist()
+        result = pairs.rank(X[mine], qid=qid[mine])
+        assert result.tolist() == (1 + np.argsort(np.argsort(-scores[mine]))).tolist()
     # a query of p pairs counts p in both, up to the deviation by which features are scaled
     data = pk.RankingDataset.from_arrays(X, y, qid)
     winner, loser, weight = listed_pairs(data, 10**6, False, 0)

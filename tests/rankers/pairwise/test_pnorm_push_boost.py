@@ -30,12 +30,12 @@ def objective(scores, y, qid, p):
 
 def test_the_first_power_is_rankboost():
     X, y, qid = noisy()
-    found = PNormPushBoost(p=1, normalize=False, n_estimators=10, n_jobs=1).fit(X, y, qid=qid).rounds_
+    result = PNormPushBoost(p=1, normalize=False, n_estimators=10, n_jobs=1).fit(X, y, qid=qid).rounds_
     expected = RankBoost(step="search", n_estimators=10, n_jobs=1).fit(X, y, qid=qid).rounds_
     for name in ("feature", "threshold"):
-        np.testing.assert_array_equal(found[name], expected[name])
+        np.testing.assert_array_equal(result[name], expected[name])
     for name in ("alpha", "edge", "loss"):
-        np.testing.assert_allclose(found[name], expected[name], rtol=1e-5)
+        np.testing.assert_allclose(result[name], expected[name], rtol=1e-5)
 
 
 def test_weights_edges_and_steps_by_loops():

@@ -14,7 +14,7 @@ from plackett.rankers.pairwise.rank_svm import RankSVM
 )
 def test_published_map(dataset, preset, published, data_dir):
     folds = {f"Fold{fold}": pk.datasets.load(dataset, fold=fold, root=data_dir) for fold in range(1, 6)}
-    found = pk.cross_validate(
+    result = pk.cross_validate(
         folds, RankSVM(n_jobs=1), ["AP"], settings={"C": [1e-5, 1e-3]}, select="AP", preset=preset
     )
-    assert found.mean["AP"] > published - 0.005
+    assert result.mean["AP"] > published - 0.005

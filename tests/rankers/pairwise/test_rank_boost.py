@@ -136,11 +136,11 @@ def test_it_is_coordinate_descent_on_the_exponential_loss(seed):
         before = F(weights)
     ranker = RankBoost(n_estimators=8, step="closed", smoothing=0.0).fit(data)
     assert (ranker.rounds_["minus"] > 0).all()  # every step has a finite minimum
-    found = np.zeros(len(weak))
+    result = np.zeros(len(weak))
     for row in ranker.rounds_:
-        found[weak.index((row["feature"], row["threshold"]))] += row["alpha"]
+        result[weak.index((row["feature"], row["threshold"]))] += row["alpha"]
     # equally steep coordinates may be taken in either order: the functions must agree
-    np.testing.assert_allclose(M @ found, M @ weights, atol=1e-5)
+    np.testing.assert_allclose(M @ result, M @ weights, atol=1e-5)
 
 
 def test_worked_bipartite_numbers():
@@ -253,9 +253,9 @@ def test_zero_weight_and_unjudged_documents_do_not_matter():
     expected = RankBoost(n_estimators=10).fit(data)
     more = data.X.copy()
     more[data.y < 0] = 1e6  # would make thresholds of their own
-    found = RankBoost(n_estimators=10).fit(data.replace(X=more))
-    np.testing.assert_allclose(found.rounds_["alpha"], expected.rounds_["alpha"], rtol=1e-9)
-    np.testing.assert_array_equal(found.rounds_["threshold"], expected.rounds_["threshold"])
+    result = RankBoost(n_estimators=10).fit(data.replace(X=more))
+    np.testing.assert_allclose(result.rounds_["alpha"], expected.rounds_["alpha"], rtol=1e-9)
+    np.testing.assert_array_equal(result.rounds_["threshold"], expected.rounds_["threshold"])
 
 
 def test_missing_values_that_tell_something_are_used():

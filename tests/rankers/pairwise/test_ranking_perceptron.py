@@ -198,7 +198,7 @@ def test_votes_against_a_double_loop():
     rng = np.random.default_rng(0)
     X, offsets = rng.integers(-2, 3, (30, 3)).astype(np.float32), np.array([0, 1, 12, 12, 30])
     scorer = VotingScorer(rng.normal(size=(4, 3)).round(0), np.array([1.0, 5.0, 0.0, 2.0]))
-    found = VotingScorer.from_arrays(scorer.to_arrays()).predict(X, offsets)
+    result = VotingScorer.from_arrays(scorer.to_arrays()).predict(X, offsets)
     for a, b in pairwise(offsets):
         for u in range(a, b):
             wins = sum(
@@ -206,7 +206,7 @@ def test_votes_against_a_double_loop():
                 for w, c in zip(scorer.weights, scorer.counts, strict=True)
                 for v in range(a, b)
             )
-            np.testing.assert_allclose(found[u], wins / 8.0 / max(b - a - 1, 1), atol=1e-12)
+            np.testing.assert_allclose(result[u], wins / 8.0 / max(b - a - 1, 1), atol=1e-12)
 
 
 def test_voters_are_the_weights_that_lasted():

@@ -59,9 +59,9 @@ def test_gradient(measure):
     rng = np.random.default_rng(0)
     at, scores = rng.normal(size=(2, y.size))
     loss = FrozenSwaps(measure=measure, at=at)
-    found = loss.gradient(scores, data)[0]
+    result = loss.gradient(scores, data)[0]
     expected = [(loss(scores + h, data) - loss(scores - h, data)) / 2e-6 for h in 1e-6 * np.eye(y.size)]
-    np.testing.assert_allclose(found, expected, atol=1e-8)
+    np.testing.assert_allclose(result, expected, atol=1e-8)
     lambdas = Lambda(measure=measure, truncation=None, normalize=False).gradient(at, data)
     mine = FrozenSwaps(measure=measure, at=at).gradient(at, data)
     for one, other in zip(mine, lambdas, strict=True):

@@ -17,8 +17,8 @@ def weights(ranker, n=8):
 
 def test_it_reaches_the_margin_that_rankboost_misses():
     data = pairs_of(MATRIX)
-    found = weights(SmoothMarginRanking(n_estimators=3000).fit(data))
-    assert 0.372 < ranking_margin(MATRIX, found) <= 0.375
+    result = weights(SmoothMarginRanking(n_estimators=3000).fit(data))
+    assert 0.372 < ranking_margin(MATRIX, result) <= 0.375
     boosted = weights(RankBoost(n_estimators=100_000, step="closed").fit(data))
     assert 0.33 < ranking_margin(MATRIX, boosted) <= 1 / 3
     assert np.count_nonzero(boosted) == 3  # it cycles among three rankers
@@ -58,7 +58,7 @@ def test_without_a_perfect_order_it_is_rankboost():
     rng = np.random.default_rng(0)
     matrix = np.vstack([MATRIX, -MATRIX[:3], rng.choice([-1, 1], (30, 8))])
     data = pairs_of(matrix)
-    found = SmoothMarginRanking(n_estimators=15).fit(data).rounds_
+    result = SmoothMarginRanking(n_estimators=15).fit(data).rounds_
     expected = RankBoost(n_estimators=15, step="closed").fit(data).rounds_
-    np.testing.assert_allclose(found["alpha"], expected["alpha"], atol=1e-9)
-    assert found["loss"][-1] * len(matrix) > 1
+    np.testing.assert_allclose(result["alpha"], expected["alpha"], atol=1e-9)
+    assert result["loss"][-1] * len(matrix) > 1

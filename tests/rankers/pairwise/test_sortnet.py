@@ -60,8 +60,8 @@ def test_formula_with_all_units_written_out():
         )
 
     above, below = network(X[0], X[1])
-    found = net.bind(X.astype(np.float32), 1)(np.array([0]), np.array([1]))[0]
-    assert found == pytest.approx(0.5 + 0.5 * (above - below), rel=1e-12)
+    result = net.bind(X.astype(np.float32), 1)(np.array([0]), np.array([1]))[0]
+    assert result == pytest.approx(0.5 + 0.5 * (above - below), rel=1e-12)
     weights = {name: torch.tensor(array) for name, array in net.to_arrays().items()}
     tensors = outputs(weights, torch.tensor(X[:1]), torch.tensor(X[1:]))
     np.testing.assert_allclose([float(t) for t in tensors], [above, below], rtol=1e-12)

@@ -56,10 +56,10 @@ def test_alias_tables_have_the_probabilities(weights):
     if weights.sum() == 0:
         assert table.keep.size == 0
         return
-    found = np.zeros(weights.size)
-    np.add.at(found, np.arange(weights.size), table.keep)
-    np.add.at(found, table.other, 1.0 - table.keep)
-    np.testing.assert_allclose(found / weights.size, weights / weights.sum(), atol=1e-12)
+    result = np.zeros(weights.size)
+    np.add.at(result, np.arange(weights.size), table.keep)
+    np.add.at(result, table.other, 1.0 - table.keep)
+    np.testing.assert_allclose(result / weights.size, weights / weights.sum(), atol=1e-12)
 
 
 def exact(data, loop, probability):
@@ -106,11 +106,11 @@ def test_loops_draw_from_the_exact_distribution(loop, weighted):
     n = 100_000
     first, second, _, _ = drawn(data, loop, n)
     expected = exact(data, loop, 0.3)
-    found = dict.fromkeys(expected, 0)
+    result = dict.fromkeys(expected, 0)
     for key, count in zip(*np.unique(np.stack([first, second], axis=1), axis=0, return_counts=True), strict=True):
-        found[tuple(key.tolist())] += int(count)  # a KeyError is a draw that must not be
+        result[tuple(key.tolist())] += int(count)  # a KeyError is a draw that must not be
     assert len(expected) > 5
-    assert chisquare(list(found.values()), n * np.array(list(expected.values()))).pvalue > 1e-3
+    assert chisquare(list(result.values()), n * np.array(list(expected.values()))).pvalue > 1e-3
 
 
 def test_preferences_are_drawn_in_place_of_labels():
@@ -338,11 +338,11 @@ def test_a_file_of_one_block_is_the_same_as_memory(letor, loop):
     data = read_letor(letor[0])
     expected = StochasticRank(loop=loop, n_steps=3000).fit(data).predict(data)
     for path, sparse in ((letor[0], False), (letor[1], False), (letor[0], True)):
-        found = StochasticRank(loop=loop, n_steps=3000).fit_file(path, sparse=sparse).predict(data)
+        result = StochasticRank(loop=loop, n_steps=3000).fit_file(path, sparse=sparse).predict(data)
         if sparse:  # sums in another order
-            np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8)
+            np.testing.assert_allclose(result, expected, rtol=1e-6, atol=1e-8)
         else:
-            np.testing.assert_array_equal(found, expected)
+            np.testing.assert_array_equal(result, expected)
 
 
 @pytest.mark.parametrize("loop", ["rank", "query-norm-rank", "stochastic", "combined-ranking"])

@@ -23,8 +23,8 @@ def task(seed=0, n_queries=60):
 def test_without_dropout_it_is_lambdamart():
     data = task()
     plain = pk.LambdaMART(**SETTINGS).fit(data)
-    found = XDART(**SETTINGS, drop_rate=0).fit(data)
-    np.testing.assert_allclose(found.predict(data), plain.predict(data), rtol=1e-12, atol=1e-12)
+    result = XDART(**SETTINGS, drop_rate=0).fit(data)
+    np.testing.assert_allclose(result.predict(data), plain.predict(data), rtol=1e-12, atol=1e-12)
 
 
 def test_fewer_trees_of_about_the_same_quality():
@@ -46,6 +46,6 @@ def test_fewer_trees_of_about_the_same_quality():
 def test_every_variant_learns(variant):
     data, new = task(), task(2)
     plain = pk.LambdaMART(**SETTINGS).fit(data).score(new)
-    found = XDART(**SETTINGS | {"learning_rate": 0.2}, drop_rate=0.1, **variant).fit(data, eval_set=task(1))
+    result = XDART(**SETTINGS | {"learning_rate": 0.2}, drop_rate=0.1, **variant).fit(data, eval_set=task(1))
     chance = pk.evaluate(new, np.zeros(new.n_rows), ["nDCG@10"]).mean["nDCG@10"]
-    assert found.score(new) > chance + 0.7 * (plain - chance)
+    assert result.score(new) > chance + 0.7 * (plain - chance)

@@ -52,10 +52,10 @@ def table(ranker):
 @pytest.mark.parametrize(("max_items", "expected"), [(1, BY_HAND), (2, BY_HAND | PAIRS_BY_HAND)])
 def test_counts_by_hand(max_items, expected):
     """Thresholds of 0 keep every rule that holds for some document."""
-    found = table(fitted(max_items=max_items))
-    assert found.keys() == expected.keys()
+    result = table(fitted(max_items=max_items))
+    assert result.keys() == expected.keys()
     for key, (right, inside) in expected.items():
-        assert found[key] == pytest.approx((right / 6, right / inside, right))
+        assert result[key] == pytest.approx((right / 6, right / inside, right))
 
 
 def test_score_by_hand():
@@ -98,12 +98,12 @@ def test_scores_against_the_frame_of_rules(discretization, max_items):
     cuts, first = ranker.scorer_.cuts, ranker.scorer_.first
 
     def holds(condition, row):
-        words = condition.split()
-        name = next(word for word in words if word in names)
+        tokens = condition.split()
+        name = next(word for word in tokens if word in names)
         value, edges = row[names.index(name)], cuts[first[names.index(name)] : first[names.index(name) + 1]]
         shown = {f"{edge:g}": edge for edge in edges}
-        low = shown[words[0]] if len(words) == 5 else shown[words[2]] if words[1] == ">" else -np.inf
-        high = np.inf if words[1] == ">" else shown[words[-1]]
+        low = shown[tokens[0]] if len(tokens) == 5 else shown[tokens[2]] if tokens[1] == ">" else -np.inf
+        high = np.inf if tokens[1] == ">" else shown[tokens[-1]]
         return low < value <= high
 
     scores = ranker.predict(data)

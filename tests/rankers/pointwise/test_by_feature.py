@@ -72,12 +72,12 @@ def test_errors_name_the_parameter(data, parameters, message):
 def test_columns_are_baselines_wherever_rankers_are_named():
     data = pk.datasets.make_ranking(40, 8, 5, random_state=0)
     first = data.feature_names[0]
-    found = pk.experiment(data, [f"column:{first}", "LinearRegression"], "AP", n_trials=2, folds=3, n_jobs=1)
-    assert found.trials.filter(ranker=f"column:{first}").height == 3  # a column has nothing to tune
-    tested = pk.concat([fold.test for fold in found.folds["data"].values()])
+    result = pk.experiment(data, [f"column:{first}", "LinearRegression"], "AP", n_trials=2, folds=3, n_jobs=1)
+    assert result.trials.filter(ranker=f"column:{first}").height == 3  # a column has nothing to tune
+    tested = pk.concat([fold.test for fold in result.folds["data"].values()])
     own = pk.evaluate(tested, tested.X[:, 0], "AP").values["AP"]
-    np.testing.assert_array_equal(found.evaluation("data", f"column:{first}").values["AP"], own)
-    assert f"column:{first}" in found.to_terminal()
+    np.testing.assert_array_equal(result.evaluation("data", f"column:{first}").values["AP"], own)
+    assert f"column:{first}" in result.to_terminal()
     blend = pk.Blend(members=[f"column:{first}", "LinearRegression"]).fit(data)
     assert np.isfinite(blend.predict(data)).all()
 
@@ -87,8 +87,8 @@ def test_columns_next_to_categories_are_baselines_too(tmp_path):
     X = np.column_stack([shop.X, np.arange(shop.n_rows) % 3])
     shop = shop.replace(X=X, feature_names=("bm25", "price", "brand"), categories={"brand": ["x", "y", "z"]})
     rankers = ["column:bm25", pk.LambdaMART(n_estimators=3)]
-    found = pk.experiment(shop, rankers, "nDCG", search=None, n_jobs=1, out=tmp_path / "found")
-    assert not found.failures and found.leaderboard.height == 2
+    result = pk.experiment(shop, rankers, "nDCG", search=None, n_jobs=1, out=tmp_path / "found")
+    assert not result.failures and result.leaderboard.height == 2
     ranker = pk.ByFeature(feature=0).fit(shop)
     ranker.save(tmp_path / "first.plackett")
     np.testing.assert_array_equal(pk.load(tmp_path / "first.plackett").predict(shop), shop.X[:, 0])

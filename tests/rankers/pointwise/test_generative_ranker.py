@@ -23,8 +23,8 @@ def test_two_grades_with_one_covariance_are_discriminant_analysis():
     X, y, qid, _, _ = drawn(grades=2)
     ranker = GenerativeRanker(covariance="shared", shrinkage=0.0).fit(X, y, qid=qid)
     expected = LinearDiscriminantAnalysis().fit(X, y).decision_function(X)
-    found = ranker.predict(X, qid=qid)
-    assert np.corrcoef(np.log(found / (1 - found)), expected)[0, 1] > 0.99999  # the gain of grade 1 is 1
+    result = ranker.predict(X, qid=qid)
+    assert np.corrcoef(np.log(result / (1 - result)), expected)[0, 1] > 0.99999  # the gain of grade 1 is 1
 
 
 def test_diagonal_covariances_are_naive_bayes():

@@ -48,7 +48,7 @@ def generic(X, y, C, form, ordered):
     rows, right = np.vstack(rows), np.concatenate(right)
     linear = np.concatenate([np.zeros(d + p), np.full(n, C)])
     start = np.concatenate([np.zeros(d), np.arange(p), np.full(n, p + 2.0)])
-    found = minimize(
+    result = minimize(
         lambda v: 0.5 * v[:d] @ v[:d] + linear @ v,
         start,
         jac=lambda v: np.concatenate([v[:d], np.zeros(p + n)]) + linear,
@@ -56,7 +56,7 @@ def generic(X, y, C, form, ordered):
         method="SLSQP",
         options={"maxiter": 1000, "ftol": 1e-12},
     )  # where it stops short of the optimum the values differ
-    return found.fun, found.x[:d], found.x[d : d + p]
+    return result.fun, result.x[:d], result.x[d : d + p]
 
 
 @pytest.mark.parametrize("form", [FixedMarginSVM, SVORExplicit, SVORImplicit])
@@ -175,7 +175,7 @@ def generic_margins(X, y, prices):
     rows = np.vstack([table, np.eye(size)[d + 2 * p :], np.diff(np.eye(size), axis=0)[d : d + 2 * p - 1]])
     linear = np.concatenate([np.zeros(d), np.tile([1.0, -1.0], p), [prices[j] for j, _, _ in terms]])
     start = np.concatenate([np.full(d, 0.1), np.zeros(2 * p), np.full(n, 2.0)])
-    found = minimize(
+    result = minimize(
         lambda v: linear @ v,
         start,
         jac=lambda v: linear,
@@ -190,7 +190,7 @@ def generic_margins(X, y, prices):
         method="SLSQP",
         options={"maxiter": 1000, "ftol": 1e-12},
     )  # where it stops short of the optimum the values differ
-    return found.fun, found.x[:d], found.x[d : d + 2 * p]
+    return result.fun, result.x[:d], result.x[d : d + 2 * p]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -35,9 +35,9 @@ def prank(X, grades, n_grades, w=None, b=None):
     missed = 0
     for x, grade in zip(X, grades, strict=True):
         z = w @ x
-        found = next((k for k in range(n_grades - 1) if z - b[k] < 0), n_grades - 1)
-        missed += abs(found - grade)
-        if found != grade:
+        result = next((k for k in range(n_grades - 1) if z - b[k] < 0), n_grades - 1)
+        missed += abs(result - grade)
+        if result != grade:
             sides = np.where(grade > np.arange(n_grades - 1), 1.0, -1.0)
             tau = np.where(sides * (z - b) <= 0, sides, 0.0)
             w, b = w + tau.sum() * x, b - tau
@@ -177,13 +177,13 @@ def test_the_average_varies_less_and_stays_in_order():
     truth = np.array([2.0, -1.0, 0.5])
 
     def spread_of(make):
-        found = []
+        result = []
         for seed in range(12):
             ranker = make(random_state=seed).fit(X, y, qid=qid)
             assert (np.diff(ranker.thresholds_) >= 0).all()
             w = ranker.scorer_.weights
-            found.append(w @ truth / np.linalg.norm(w) / np.linalg.norm(truth))
-        return np.std(found), np.mean(found)
+            result.append(w @ truth / np.linalg.norm(w) / np.linalg.norm(truth))
+        return np.std(result), np.mean(result)
 
     single = spread_of(lambda **k: PRank(max_iter=5, **k))
     average = spread_of(lambda **k: AveragedPRank(max_iter=5, **k))
@@ -220,9 +220,9 @@ def test_the_bayes_point_is_nearer_to_the_truth_than_a_perceptron():
     angles = {PRank: [], BayesPointMachine: []}
     for seed in range(6):
         X, y, qid, _ = separable(seed, n=64)
-        for make, found in angles.items():
+        for make, result in angles.items():
             w = make(max_iter=3000, standardize=False).fit(X, y, qid=qid).scorer_.weights
-            found.append(1 - w @ truth / np.linalg.norm(w) / np.linalg.norm(truth))
+            result.append(1 - w @ truth / np.linalg.norm(w) / np.linalg.norm(truth))
     assert np.mean(angles[BayesPointMachine]) < np.mean(angles[PRank])
 
 

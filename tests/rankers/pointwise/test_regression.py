@@ -29,9 +29,9 @@ def test_ridge_in_closed_form():
         ranker = WeightedRegression(strength=2.0, alpha=alpha, **EXACT).fit(X, y, qid=qid)
         rho = np.diag([alpha * (qid.max() + 1)] * 3 + [0.0])  # the loss is a mean over queries
         expected = np.linalg.solve(A.T @ (omega[:, None] * A) + rho, A.T @ (omega * y))
-        found = np.append(ranker.scorer_.weights[:, 0], ranker.scorer_.intercept)
-        np.testing.assert_allclose(found, expected, atol=2e-5)
-        lengths.append(np.linalg.norm(found[:3]))
+        result = np.append(ranker.scorer_.weights[:, 0], ranker.scorer_.intercept)
+        np.testing.assert_allclose(result, expected, atol=2e-5)
+        lengths.append(np.linalg.norm(result[:3]))
     assert lengths == sorted(lengths, reverse=True)
 
 

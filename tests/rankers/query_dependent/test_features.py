@@ -20,12 +20,12 @@ def lists(seed=0):
 
 def test_statistics_of_the_best_documents():
     data = lists()
-    found = pk.query_features(data, reference=1, top=3)
+    result = pk.query_features(data, reference=1, top=3)
     for q in range(data.n_queries):
         part = data.X[data.offsets[q] : data.offsets[q + 1]].astype(float)
         best = part[np.argsort(-part[:, 1])[:3]]
         np.testing.assert_allclose(
-            found[q], np.concatenate([best.mean(axis=0), best.std(axis=0)]), rtol=1e-5, atol=1e-6
+            result[q], np.concatenate([best.mean(axis=0), best.std(axis=0)]), rtol=1e-5, atol=1e-6
         )
     everything = pk.query_features(data, reference=1, top=100)
     np.testing.assert_array_equal(everything, pk.query_features(data))

@@ -104,9 +104,9 @@ def test_shrinkage_mixes_scores_and_validation_falls_back(train, test):
     # where queries do not differ, nothing beats the global ranker for sure: it is tried first and wins ties
     same = rotating(40, 3).replace(query_features=np.random.default_rng(0).normal(size=(40, 2)).astype(np.float32))
     global_ = same.replace(y=(same.X[:, 2] > 0.5).astype(float))
-    found = pk.KNNOffline2(base=BASE, k=3).fit(global_, eval_set=global_.select(range(20)))
-    assert found.history_[0] <= max(found.history_)
-    assert set(found.settled()) >= {"shrink"}
+    result = pk.KNNOffline2(base=BASE, k=3).fit(global_, eval_set=global_.select(range(20)))
+    assert result.history_[0] <= max(result.history_)
+    assert set(result.settled()) >= {"shrink"}
 
 
 @pytest.mark.parametrize("base", [BASE, pk.GradientRanker(model=pk.Linear(alpha=1e-3), n_jobs=1)], ids=["svm", "loss"])
@@ -127,7 +127,7 @@ def test_penalised_weights_against_a_general_solver(train):
 
     part, rho = train.select(range(8)), 0.7
     overall = BASE.fit(train)
-    found = near(BASE, part, overall, rho)
+    result = near(BASE, part, overall, rho)
     scale = part.X.astype(float).std(axis=0)
     centre = overall.coef_ * scale
     winner, loser = pk.to_pairwise(part).winner, pk.to_pairwise(part).loser
@@ -140,7 +140,7 @@ def test_penalised_weights_against_a_general_solver(train):
     best = minimize(
         objective, np.zeros(4), method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-10, "maxiter": 4000}
     )
-    np.testing.assert_allclose(found.coef_ * scale, best.x, atol=1e-4)
+    np.testing.assert_allclose(result.coef_ * scale, best.x, atol=1e-4)
 
 
 def test_weights_near_the_global_ones_need_a_linear_base(train):
@@ -170,14 +170,14 @@ def test_subspace_similarity():
     X = rng.normal(size=(30, 4)) * [3.0, 2.0, 1.0, 0.5]
     offsets = np.array([0, 10, 20, 30])
     own = directions(X, offsets, 3, np.ones(4))
-    found = similarities(own, own)
+    result = similarities(own, own)
     naive = [[np.mean([abs(a[p] @ b[p]) for p in range(3)]) for b in own] for a in own]
-    np.testing.assert_allclose(found, naive)
-    np.testing.assert_allclose(np.diag(found), 1.0)
+    np.testing.assert_allclose(result, naive)
+    np.testing.assert_allclose(np.diag(result), 1.0)
     turn = np.linalg.qr(rng.normal(size=(4, 4)))[0]
     turned = directions(X @ turn, offsets, 3, np.ones(4))
-    np.testing.assert_allclose(similarities(turned, turned), found, atol=1e-9)
-    np.testing.assert_allclose(similarities(-own, own), found)
+    np.testing.assert_allclose(similarities(turned, turned), result, atol=1e-9)
+    np.testing.assert_allclose(similarities(-own, own), result)
     short = directions(X[:12], np.array([0, 1, 2, 12]), 3, np.ones(4))
     assert (similarities(short, short)[0] == 0).all()  # one document has no direction
 
@@ -200,8 +200,8 @@ def test_clusters_are_those_of_complete_linkage(train):
         _, x, y = min(pairs)
         groups[x] |= groups.pop(y)
     number = dict(zip(train.qids.tolist(), ranker.clusters_.tolist(), strict=True))
-    found = {frozenset(i for i, qid in enumerate(data.qids.tolist()) if number[qid] == c) for c in range(4)}
-    assert found == {frozenset(group) for group in groups}
+    result = {frozenset(i for i, qid in enumerate(data.qids.tolist()) if number[qid] == c) for c in range(4)}
+    assert result == {frozenset(group) for group in groups}
 
 
 @pytest.mark.parametrize("kind", [pk.ModelClusters, partial(pk.SubspaceClusters, n_clusters=2, n_components=1)])
@@ -258,16 +258,18 @@ def test_given_classes_train_their_own_rankers():
     "cls", [*KNN, pk.ClassRankers, pk.SubspaceClusters, pk.ModelClusters, pk.TwoLayer, pk.CoupleNet]
 )
 def test_saved_with_given_query_features(cls, train, test, tmp_path):
-    words = {} if cls is pk.CoupleNet else {"base": BASE}
-    ranker = cls(**words).fit(train)
+    parameters = {} if cls is pk.CoupleNet else {"base": BASE}
+    ranker = cls(**parameters).fit(train)
     ranker.save(tmp_path / "model.plackett")
     again = pk.load(tmp_path / "model.plackett")
     np.testing.assert_array_equal(again.predict(test), ranker.predict(test))
 
 
-@pytest.mark.parametrize(("cls", "words"), [(pk.KNNOffline2, {"k": 8}), (pk.KNNOffline1, {"k": 8}), (pk.TwoLayer, {})])
-def test_beats_the_global_ranker_where_weights_turn(cls, words, train, test):
-    local = cls(base=BASE, **words).fit(train).score(test)
+@pytest.mark.parametrize(
+    ("cls", "parameters"), [(pk.KNNOffline2, {"k": 8}), (pk.KNNOffline1, {"k": 8}), (pk.TwoLayer, {})]
+)
+def test_beats_the_global_ranker_where_weights_turn(cls, parameters, train, test):
+    local = cls(base=BASE, **parameters).fit(train).score(test)
     assert local > BASE.fit(train).score(test) + 0.1
 
 

@@ -53,7 +53,7 @@ def test_one_loss_is_the_gradient_ranker_and_probabilities_are_checked():
 @pytest.mark.parametrize("k", [1, 2, 3, 10])
 def test_documents_in_the_top_of_some_ideal_order(k):
     data, _ = lists(3)
-    found = in_the_top(data, k)
+    result = in_the_top(data, k)
     for q in range(data.n_queries):
         rows = np.arange(data.offsets[q], data.offsets[q + 1])
         judged = rows[data.y[rows] >= 0]
@@ -61,7 +61,7 @@ def test_documents_in_the_top_of_some_ideal_order(k):
         for order in itertools.permutations(judged):
             if (np.diff(data.y[list(order)]) <= 0).all():
                 reached |= set(order[:k])
-        assert set(rows[found[rows]]) == reached
+        assert set(rows[result[rows]]) == reached
 
 
 @pytest.mark.parametrize("k", [1, 2, 4])
@@ -161,8 +161,8 @@ def test_recovers_the_order_under_scales_and_levels():
     ranker = pk.AffineRegression(alpha_penalty=1.0, beta_penalty=0.01).fit(train)
     assert (np.diff(ranker.losses_) < 0).all()
 
-    def cosine(found):
-        return found.coef_ @ w / np.linalg.norm(found.coef_) / np.linalg.norm(w)
+    def cosine(result):
+        return result.coef_ @ w / np.linalg.norm(result.coef_) / np.linalg.norm(w)
 
     plain = pk.LinearRegression().fit(train)
     assert cosine(ranker.member_) > 0.995 > cosine(plain)

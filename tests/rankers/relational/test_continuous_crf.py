@@ -108,8 +108,8 @@ def test_weights_are_recovered_from_the_model():
     A = alpha.sum() * np.eye(m) + beta * (np.diag(ring.sum(axis=1)) - ring)
     noise = rng.multivariate_normal(np.zeros(m), np.linalg.inv(2 * A), n_queries)
     model.y = mu + noise.ravel()
-    found = minimize(lambda log: tuple(-part for part in model.evaluate(log)), np.zeros(3), jac=True).x
-    np.testing.assert_allclose(np.exp(found), [1.0, 0.5, 2.0], rtol=0.15)
+    result = minimize(lambda log: tuple(-part for part in model.evaluate(log)), np.zeros(3), jac=True).x
+    np.testing.assert_allclose(np.exp(result), [1.0, 0.5, 2.0], rtol=0.15)
 
 
 def test_ranking_is_that_of_the_relational_function():
@@ -124,8 +124,8 @@ def test_ranking_is_that_of_the_relational_function():
 def test_without_relations_it_is_the_ranker_inside():
     data = planted(n_queries=12)
     alone = pk.LinearRegression().fit(data)
-    found = pk.ContinuousCRF(base="LinearRegression", similar=()).fit(data)
-    np.testing.assert_array_equal(found.rank(data), alone.rank(data))
+    result = pk.ContinuousCRF(base="LinearRegression", similar=()).fit(data)
+    np.testing.assert_array_equal(result.rank(data), alone.rank(data))
 
 
 def test_the_default_learns_what_the_model_is_made_for():

@@ -81,8 +81,8 @@ def test_neighbours_against_a_loop(few, metric, far):
 def test_copies_take_the_label_and_human_labels_stay():
     X = [[0.0, 0.0], [5.0, 5.0], [5.0, 5.0], [0.0, 0.0], [2.6, 2.6]]
     data = pk.RankingDataset.from_arrays(X, [0, 2, -1, -1, -1], qid=[1] * 5)
-    found = propagated_labels(data, 1, "euclidean")
-    assert found.tolist() == [0, 2, 2, 0, -1]
+    result = propagated_labels(data, 1, "euclidean")
+    assert result.tolist() == [0, 2, 2, 0, -1]
     both = propagated_labels(data, 3, "euclidean")
     assert both.tolist() == [0, 2, 2, 0, 2]  # the nearest label wins
     assert propagated_labels(data, 3, "euclidean", threshold=0.9).tolist() == [0, 2, 2, 0, -1]
@@ -94,14 +94,14 @@ def test_harmonic_labels_are_means_of_their_neighbours():
     W = rng.uniform(size=(8, 8))
     W = np.triu(W, 1) + np.triu(W, 1).T
     labels = np.array([0.0, 2.0, 1.0, -1, -1, -1, -1, -1])
-    found = harmonic_labels(labels, csr_matrix(W))
+    result = harmonic_labels(labels, csr_matrix(W))
     P = W / W.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(found[3:], (P @ found)[3:], atol=1e-4)
+    np.testing.assert_allclose(result[3:], (P @ result)[3:], atol=1e-4)
     F = np.where(labels >= 0, labels, 0.0)
     for _ in range(2000):  # Zhu's iteration
         F = np.where(labels >= 0, labels, P @ F)
-    np.testing.assert_allclose(found, F, atol=1e-4)
-    assert found.min() >= 0 and found.max() <= 2
+    np.testing.assert_allclose(result, F, atol=1e-4)
+    assert result.min() >= 0 and result.max() <= 2
     island = np.pad(W, (0, 2))
     island[8, 9] = island[9, 8] = 1.0
     assert harmonic_labels(np.append(labels, [-1, -1]), csr_matrix(island))[8:].tolist() == [-1, -1]
@@ -112,10 +112,10 @@ def test_mixed_propagation_against_a_dense_solve():
     like, unlike = (np.triu(rng.uniform(size=(6, 6)), 1) for _ in range(2))
     like, unlike = like + like.T, 0.3 * (unlike + unlike.T)
     labels = np.array([0.0, 2.0, -1, -1, -1, -1])
-    found = harmonic_labels(labels, csr_matrix(like), csr_matrix(unlike))
+    result = harmonic_labels(labels, csr_matrix(like), csr_matrix(unlike))
     A = np.diag(like.sum(axis=1)) - like + np.diag(unlike.sum(axis=1)) + unlike
     G = np.array([-1.0, 1.0])
-    np.testing.assert_allclose(found[2:] - 1.0, np.linalg.solve(A[2:, 2:], (like - unlike)[2:, :2] @ G), atol=1e-4)
+    np.testing.assert_allclose(result[2:] - 1.0, np.linalg.solve(A[2:, 2:], (like - unlike)[2:, :2] @ G), atol=1e-4)
     none = harmonic_labels(labels, csr_matrix(like), csr_matrix((6, 6)))
     np.testing.assert_allclose(none, harmonic_labels(labels, csr_matrix(like)), atol=1e-9)
     weak, strong = csr_matrix((3, 3)).tolil(), csr_matrix((3, 3)).tolil()
@@ -142,9 +142,9 @@ def test_propagated_pairs_against_a_loop(few):
                             net[b, a] = net.get((b, a), 0.0) - s * t
     pairs = propagated_pairs(few, k, "euclidean")
     expected = {pair: weight for pair, weight in net.items() if weight > 1e-12}
-    found = dict(zip(map(tuple, pairs.to_pairs().tolist()), pairs.weight.tolist(), strict=True))
-    assert found.keys() == expected.keys()
-    np.testing.assert_allclose([found[p] for p in found], [expected[p] for p in found])
+    result = dict(zip(map(tuple, pairs.to_pairs().tolist()), pairs.weight.tolist(), strict=True))
+    assert result.keys() == expected.keys()
+    np.testing.assert_allclose([result[p] for p in result], [expected[p] for p in result])
     with pytest.raises(DataError, match="does not learn from pairs"):
         pk.PreferencePropagation(base="LinearRegression").fit(few)
 
@@ -187,7 +187,7 @@ def test_soft_pairs_are_the_cross_entropy(few):
     scores = few.X[:, 1].astype(float)
     pairs = soft_pairs(few, scores, 2.0)
     s = np.random.default_rng(0).normal(size=few.n_rows)
-    found = Logistic()(s, few.replace(preferences=pairs))
+    result = Logistic()(s, few.replace(preferences=pairs))
     expected = 0.0
     for q in range(few.n_queries):
         rows = np.arange(few.offsets[q], few.offsets[q + 1])
@@ -196,15 +196,15 @@ def test_soft_pairs_are_the_cross_entropy(few):
             for j in range(i):
                 p, guess = (1 / (1 + np.exp(-d)) for d in (2.0 * (own[i] - own[j]), s[u] - s[rows[j]]))
                 expected -= p * np.log(guess) + (1 - p) * np.log(1 - guess)
-    assert found == pytest.approx(expected, rel=1e-6)
+    assert result == pytest.approx(expected, rel=1e-6)
 
 
 def test_without_labels_it_learns_the_weak_teacher(few, test):
     nothing = few.replace(y=np.full(few.n_rows, -1.0))
     for base in (pk.GradientRanker(), pk.LinearRegression()):
         ranker = pk.WeakSupervision(base=base, reference=1).fit(nothing)
-        found = ranker.predict(test)
-        tau = np.corrcoef(found, test.X[:, 1])[0, 1]
+        result = ranker.predict(test)
+        tau = np.corrcoef(result, test.X[:, 1])[0, 1]
         assert tau > 0.9
 
 
@@ -263,8 +263,8 @@ def test_unlabelled_documents_help_with_few_labels():
     )
     gains = []
     for seed in range(5):
-        words = {"n_features": 20, "signal": 8, "noise": 0.8, "separation": 1.3}
-        few, test = clustered(2, seed, labelled=1, **words)[0], clustered(30, 100 + seed, **words)[1]
+        parameters = {"n_features": 20, "signal": 8, "noise": 0.8, "separation": 1.3}
+        few, test = clustered(2, seed, labelled=1, **parameters)[0], clustered(30, 100 + seed, **parameters)[1]
         alone = BASE.fit(few).score(test)
         gains.append([ranker.fit(few).score(test) - alone for ranker in rankers])
     assert (np.mean(gains, axis=0) > 0.01).all()

@@ -76,7 +76,7 @@ def test_baselines_and_domains(target, source, test):
 
 def test_refusals(target, source):
     ranker = pk.PooledTransfer(base=BASE)
-    for match, words in (
+    for match, parameters in (
         ("source 'source' has 3 features, the target 12", {"source": source.replace(X=source.X[:, :3])}),
         ("has no labels", {"source": source.replace(y=None)}),
         ("source must be a RankingDataset", {"source": source.X}),
@@ -90,7 +90,7 @@ def test_refusals(target, source):
         ("either source, or domain", {"domain": ["a"] * 3, "target": "a", "source": source}),
     ):
         with pytest.raises(DataError, match=match):
-            ranker.fit(target, **words)
+            ranker.fit(target, **parameters)
     with pytest.raises(DataError, match=r"domain\[0\] is None"):
         pk.MultiTask().fit(target, domain=[None, "a", "a"])
     names = [f"f{i}" for i in range(12)]
@@ -114,13 +114,13 @@ def test_refusals(target, source):
 def test_agreement_by_hand(source):
     scores = np.random.default_rng(0).integers(0, 4, source.n_rows).astype(float)  # with ties
     pairs, share = agreement(source, scores)
-    found = {tuple(pair) for pair in pairs.to_pairs().tolist()}
+    result = {tuple(pair) for pair in pairs.to_pairs().tolist()}
     for q in range(0, 60, 9):
         rows = range(source.offsets[q], source.offsets[q + 1])
         every = [(u, v) for u in rows for v in rows if source.y[u] > source.y[v]]
         right = [(u, v) for u, v in every if scores[u] > scores[v]]
         assert share[q] == pytest.approx(len(right) / len(every))
-        assert {pair for pair in found if pair[0] in rows} == set(right)
+        assert {pair for pair in result if pair[0] in rows} == set(right)
 
 
 def test_perfect_and_reversed_sources(target, source, test):

@@ -54,15 +54,15 @@ def test_equal_to_torch(architecture, settings, monkeypatch):
     network, features, weights, X, offsets = example(architecture, settings)
     expected = by_torch(network, features, weights, X, offsets)
     scorer = NeuralScorer(network, features, weights, device="cpu")
-    found = scorer.predict(X, offsets, 1).reshape(expected.shape)
-    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
-    assert np.ptp(found) > 0.05
-    np.testing.assert_array_equal(scorer.predict(X, offsets, 3).reshape(expected.shape), found)
-    np.testing.assert_array_equal(scorer.predict(csr_matrix(X), offsets, 1).reshape(expected.shape), found)
+    result = scorer.predict(X, offsets, 1).reshape(expected.shape)
+    np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-5)
+    assert np.ptp(result) > 0.05
+    np.testing.assert_array_equal(scorer.predict(X, offsets, 3).reshape(expected.shape), result)
+    np.testing.assert_array_equal(scorer.predict(csr_matrix(X), offsets, 1).reshape(expected.shape), result)
     monkeypatch.setattr(module, "_ATTENTION", 1000)  # in bands
-    np.testing.assert_allclose(scorer.predict(X, offsets, 1).reshape(expected.shape), found, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(scorer.predict(X, offsets, 1).reshape(expected.shape), result, rtol=1e-6, atol=1e-6)
     again = NeuralScorer.from_arrays(scorer.to_arrays())
-    np.testing.assert_array_equal(again.predict(X, offsets).reshape(expected.shape), found)
+    np.testing.assert_array_equal(again.predict(X, offsets).reshape(expected.shape), result)
 
 
 def test_nothing_to_score():

@@ -37,13 +37,13 @@ def changed(arrays, rng):
     elif kind == 1:
         arrays[name] = np.concatenate([values, values[-1:]]) if rng.random() < 0.8 else values.astype(np.float16)
     elif values.size:
-        place = rng.integers(values.size)
+        position = rng.integers(values.size)
         if values.dtype.kind == "f":
-            values[place] = rng.choice([np.nan, np.inf, -np.inf, 1e300, 0.0, -1.0, 3.0, 2.0**40])
+            values[position] = rng.choice([np.nan, np.inf, -np.inf, 1e300, 0.0, -1.0, 3.0, 2.0**40])
         else:
             bounds = np.iinfo(values.dtype)
-            choices = [bounds.min, bounds.max, 0, 1, 5, values[place] ^ (1 << int(rng.integers(7)))]
-            values[place] = rng.choice(np.array(choices).astype(values.dtype))
+            choices = [bounds.min, bounds.max, 0, 1, 5, values[position] ^ (1 << int(rng.integers(7)))]
+            values[position] = rng.choice(np.array(choices).astype(values.dtype))
     return arrays
 
 
@@ -60,11 +60,11 @@ def fuzz(n, seed):
             refused += 1
             continue
         kernels = TreeKernels(trees)
-        found = [np.zeros((70, trees.n_outputs)) for _ in range(3)]
-        for way, out in zip((kernels._by_walking, kernels._by_steps, kernels._by_masks), found, strict=True):
+        result = [np.zeros((70, trees.n_outputs)) for _ in range(3)]
+        for way, out in zip((kernels._by_walking, kernels._by_steps, kernels._by_masks), result, strict=True):
             rows.flags.writeable = False
             way(rows, out, 1)
-            np.testing.assert_array_equal(out, found[0])
+            np.testing.assert_array_equal(out, result[0])
     return refused
 
 

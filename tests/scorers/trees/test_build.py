@@ -21,8 +21,8 @@ THRESHOLDS = [0.0, 1.0, -1.0, 0.1, 1e-45, -1e-45, 1e-38, LARGEST, -LARGEST, np.i
 @pytest.mark.parametrize("rounded", [False, True])
 def test_equal_thresholds_decide_alike(comparison, rounded):
     threshold = np.array(THRESHOLDS, np.float32).astype(np.float64)
-    found = equal_threshold(threshold, comparison, rounded)
-    for t, equal in zip(threshold, found, strict=True):
+    result = equal_threshold(threshold, comparison, rounded)
+    for t, equal in zip(threshold, result, strict=True):
         near = [t, equal]
         near += [np.float64(np.nextafter(np.float32(t), np.float32(side))) for side in (-np.inf, np.inf)]
         near += [0.5 * (np.clip(t, -LARGEST, LARGEST) + v) for v in near if np.isfinite(v)]

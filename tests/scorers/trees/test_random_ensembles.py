@@ -41,12 +41,12 @@ def children(n_leaves, shape, rng):
     free = []
     for split in range(n_leaves - 1):
         if split:
-            place = {"wide": 0, "chain": len(free) - 1}.get(shape, rng.integers(len(free)))
-            child[free.pop(place)] = split
+            position = {"wide": 0, "chain": len(free) - 1}.get(shape, rng.integers(len(free)))
+            child[free.pop(position)] = split
         sides = [(split, 0), (split, 1)]
         free += sides if rng.random() < 0.5 else sides[::-1]
-    for place, leaf in zip(free, rng.permutation(len(free)), strict=True):
-        child[place] = ~leaf
+    for position, leaf in zip(free, rng.permutation(len(free)), strict=True):
+        child[position] = ~leaf
     return child
 
 

@@ -100,10 +100,10 @@ def test_walking_steps_and_masks_agree(name):
     X.flags.writeable = False
     kernels = TreeKernels(trees)
     ways = [kernels._by_walking, kernels._by_steps] + ([kernels._by_masks] if kernels.masked else [])
-    found = [np.full((len(X), trees.n_outputs), np.nan) for _ in ways]
-    for way, out in zip(ways, found, strict=True):
+    result = [np.full((len(X), trees.n_outputs), np.nan) for _ in ways]
+    for way, out in zip(ways, result, strict=True):
         way(X, out, 1)
-        np.testing.assert_array_equal(out, found[0])
+        np.testing.assert_array_equal(out, result[0])
 
 
 def test_few_rows_go_by_steps_and_huge_trees_are_walked():
@@ -114,8 +114,8 @@ def test_few_rows_go_by_steps_and_huge_trees_are_walked():
     assert ways == ["_by_steps", "_by_steps", "_by_masks"]
     levels, n = 16, 2**16 - 1  # a full tree: the 16 bits of a step have no room for its nodes
     level = np.repeat(np.arange(levels), 2 ** np.arange(levels))
-    place = np.arange(n) - (2**level - 1)
-    threshold = (2 * place + 1) * 2.0 ** (levels - level - 1) - 0.5
+    position = np.arange(n) - (2**level - 1)
+    threshold = (2 * position + 1) * 2.0 ** (levels - level - 1) - 0.5
     left, right = 2 * np.arange(n) + 1, 2 * np.arange(n) + 2
     left, right = (np.where(child < n, child, ~(child - n)) for child in (left, right))
     kernels = TreeKernels(build_trees(1, [n], np.zeros(n), threshold, left, right, np.arange(n + 1)))
@@ -203,12 +203,12 @@ def changed(arrays, rng):
         elif how == 2:
             array = np.zeros(array.size, [np.float32, np.int64, np.uint8][rng.integers(3)])
         elif array.size:
-            place = rng.integers(array.size)
+            position = rng.integers(array.size)
             if array.dtype.kind == "f":
-                array[place] = rng.choice([np.nan, np.inf, -np.inf, -1.0, 0.5, 1e18, 3.0])
+                array[position] = rng.choice([np.nan, np.inf, -np.inf, -1.0, 0.5, 1e18, 3.0])
             else:
                 limits = np.iinfo(array.dtype)
-                array[place] = rng.choice([limits.min, limits.max, limits.max // 2, 0, 1, 2, 3, 40])
+                array[position] = rng.choice([limits.min, limits.max, limits.max // 2, 0, 1, 2, 3, 40])
         arrays[name] = array
     return arrays
 
@@ -223,13 +223,13 @@ def test_changed_arrays_are_refused_or_scored():
     n = 1500
     for _ in range(n):
         try:
-            found = TreeArrays.from_arrays(changed(arrays, rng))
+            result = TreeArrays.from_arrays(changed(arrays, rng))
         except DataError:
             continue
         passed += 1
-        walked = TreeKernels(found)
+        walked = TreeKernels(result)
         walked.masked = False
-        np.testing.assert_array_equal(TreeKernels(found).predict(X), walked.predict(X))
+        np.testing.assert_array_equal(TreeKernels(result).predict(X), walked.predict(X))
     assert 0 < passed < n
 
 

@@ -61,8 +61,8 @@ def goes_left(trees, i, row):
     if kind & 1:
         code = -1 if np.isnan(value) else int(value)
         c = int(trees.threshold[i])
-        words = trees.set_words[trees.set_offsets[c] : trees.set_offsets[c + 1]]
-        return 0 <= code < 32 * len(words) and bool(int(words[code // 32]) >> code % 32 & 1)
+        tokens = trees.set_words[trees.set_offsets[c] : trees.set_offsets[c + 1]]
+        return 0 <= code < 32 * len(tokens) and bool(int(tokens[code // 32]) >> code % 32 & 1)
     if np.isnan(value) and missing != 2:
         value = 0.0
     if (missing == 1 and abs(value) <= 1e-35) or (missing == 2 and np.isnan(value)):
@@ -233,24 +233,24 @@ def mutated(text, rng):
         lines = head if rng.random() < 0.15 else trees[rng.integers(len(trees))]
         name = list(lines)[rng.integers(len(lines))]
         how = rng.integers(6)
-        words = lines[name].split(" ")
-        place = rng.integers(len(words))
+        tokens = lines[name].split(" ")
+        position = rng.integers(len(tokens))
         strange = STRANGE[rng.integers(len(STRANGE))]
         if how == 0:
-            words[place] = strange
+            tokens[position] = strange
         elif how == 1:
-            words[place] = words[place] + strange
+            tokens[position] = tokens[position] + strange
         elif how == 2:
-            del words[place]
+            del tokens[position]
         elif how == 3:
-            words.insert(place, strange)
+            tokens.insert(position, strange)
         elif how == 4:
-            other = rng.integers(len(words))
-            words[place], words[other] = words[other], words[place]
+            other = rng.integers(len(tokens))
+            tokens[position], tokens[other] = tokens[other], tokens[position]
         else:
             del lines[name]
             continue
-        lines[name] = " ".join(words)
+        lines[name] = " ".join(tokens)
     return join_trees(head, trees)
 
 

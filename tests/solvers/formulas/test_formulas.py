@@ -98,10 +98,10 @@ def test_finite_features_give_finite_values_inside_the_limit(program, X):
 def test_blocks_and_threads_change_nothing():
     """More documents than a block, programs of different lengths."""
     rng = np.random.default_rng(0)
-    found = Breeder(5, ALL, 6, 40, 0.3, (-1.0, 1.0)).first(rng, 50)
+    result = Breeder(5, ALL, 6, 40, 0.3, (-1.0, 1.0)).first(rng, 50)
     X = rng.normal(size=(5, 1000)).astype(np.float32)
-    together = evaluate(found, X, n_jobs=3)
-    for program, row in zip(found, together, strict=True):
+    together = evaluate(result, X, n_jobs=3)
+    for program, row in zip(result, together, strict=True):
         np.testing.assert_array_equal(evaluate([program], X, n_jobs=1)[0], row)
         for i in (0, 511, 512, 999):
             np.testing.assert_array_equal(evaluate([program], np.ascontiguousarray(X[:, i : i + 1]))[0, 0], row[i])
@@ -235,8 +235,8 @@ def test_best_fitness_never_falls_with_an_elite_and_short_ones_win_ties():
     X = np.random.default_rng(1).normal(size=(2, 50)).astype(np.float32)
     wanted = evaluate([target], X)[0]
 
-    def fitness(found):
-        return -np.abs(evaluate(found, X) - wanted).mean(axis=1).round(12)
+    def fitness(result):
+        return -np.abs(evaluate(result, X) - wanted).mean(axis=1).round(12)
 
     breeder = Breeder(2, ("+", "-", "*"), 5, 21, 0.1, (0.0, 1.0))
     evolution = Evolution(

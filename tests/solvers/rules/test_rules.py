@@ -15,11 +15,11 @@ from plackett.scorers.rules.scorer import RuleScorer
 from plackett.solvers.rules.mining import mine, preorder_ends
 
 
-def conjunctions(found):
+def conjunctions(result):
     """A mined forest as {conditions: (counts, weights)}."""
     path, out = [], {}
     for feature, code, depth, counts, weights in zip(
-        found.feature, found.code, found.depth, found.counts, found.weights, strict=True
+        result.feature, result.code, result.depth, result.counts, result.weights, strict=True
     ):
         path[depth - 1 :] = [(int(feature), int(code))]
         assert tuple(path) not in out
@@ -56,12 +56,12 @@ def tables(draw):
 @given(tables(), st.sampled_from([0.0, 0.05, 0.125, 0.3]), st.integers(1, 4))
 def test_miner_against_brute_force(table, min_support, max_items):
     codes, classes, weight, k = table
-    found = conjunctions(mine(codes, classes, weight, k, min_support, max_items, 10**6, n_jobs=1))
+    result = conjunctions(mine(codes, classes, weight, k, min_support, max_items, 10**6, n_jobs=1))
     expected = brute_force(codes, classes, weight, k, min_support, max_items)
-    assert found.keys() == expected.keys()
+    assert result.keys() == expected.keys()
     for key, (counts, weights) in expected.items():
-        assert found[key][0] == counts
-        np.testing.assert_allclose(found[key][1], weights, rtol=1e-12)
+        assert result[key][0] == counts
+        np.testing.assert_allclose(result[key][1], weights, rtol=1e-12)
 
 
 @given(tables(), st.integers(2, 4))

@@ -63,8 +63,8 @@ def test_changes_add_up_to_the_measure_in_every_interval(name):
             assert (np.diff(points) >= 0).all() and points.size <= n_pairs(data.offsets)
             t = inside(np.unique(points))
             expected = MeasureObjective(data, low_first, 1).values(scores + t[:, None] * slope)
-            found = np.array([changes[points < x].sum() for x in t])
-            np.testing.assert_allclose(found, expected - expected[0], atol=1e-12)
+            result = np.array([changes[points < x].sum() for x in t])
+            np.testing.assert_allclose(result, expected - expected[0], atol=1e-12)
 
 
 @pytest.mark.parametrize("name", MEASURES)

@@ -66,8 +66,8 @@ def test_finds_the_largest_of_many_hills(solver):
 def test_annealing_finds_the_best_ranking_of_two_features():
     for seed in range(3):
         problem = two_features(seed)
-        found = problem.values(last(Annealing(step=0.5), problem, [1.0, 0.0])[None])[0]
-        np.testing.assert_allclose(found, best_angle(problem), rtol=1e-12)
+        result = problem.values(last(Annealing(step=0.5), problem, [1.0, 0.0])[None])[0]
+        np.testing.assert_allclose(result, best_angle(problem), rtol=1e-12)
 
 
 def test_one_line_search_finds_the_best_half_plane():

@@ -218,8 +218,8 @@ def test_a_folder_of_plain_text(tmp_path):
     (tmp_path / "c.txt").write_text("<DOC>\n<DOCNO>t1</DOCNO>\n<TEXT>drag</TEXT>\n</DOC>\n")
     (tmp_path / "long.txt").write_text("word " * 100)
     (tmp_path / "photo.jpg").write_bytes(b"\xff\xd8")
-    found = {document.id: document.fields for document in read_documents(tmp_path)}
-    assert found == {
+    result = {document.id: document.fields for document in read_documents(tmp_path)}
+    assert result == {
         "a.txt": {"title": "Moby Dick", "text": "Moby Dick\n\nA whale."},
         "sub/b.md": {"title": "Wings", "text": "# Wings\nLift."},
         "t1": {"text": "drag"},
@@ -268,8 +268,8 @@ def test_text_that_is_not_utf_8_is_windows_1252(tmp_path):
 def test_ids_in_a_table_are_texts(tmp_path):
     for given in (["007", "7"], ["1.10", "1.1"], ["2024-01-01", "x"], ["1e3", "12345678901234567890123"]):
         text = "".join(f"{docid},wing,{year}\n" for docid, year in zip(given, (1958, 1960), strict=True))
-        found = read(tmp_path, "docs.csv", "sku,title,year\n" + text, id_field="sku")
-        assert [(document.id, document.fields["year"]) for document in found] == [(given[0], 1958), (given[1], 1960)]
+        result = read(tmp_path, "docs.csv", "sku,title,year\n" + text, id_field="sku")
+        assert [(document.id, document.fields["year"]) for document in result] == [(given[0], 1958), (given[1], 1960)]
         assert [document.id for document in read(tmp_path, "docs.csv", "docid,title,year\n" + text)] == given
 
 

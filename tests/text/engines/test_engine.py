@@ -213,8 +213,8 @@ def test_command(engine, tmp_path):
     pk.write_qrels(LABELS, tmp_path / "qrels")
 
     def call(*more):
-        words = ["extract", f"{url}/films", tmp_path / "queries.tsv", "--features", "films", *more]
-        return CliRunner().invoke(app, [str(word) for word in words])
+        arguments = ["extract", f"{url}/films", tmp_path / "queries.tsv", "--features", "films", *more]
+        return CliRunner().invoke(app, [str(word) for word in arguments])
 
     options = ("--engine-query", tmp_path / "query.json", "--judgements", tmp_path / "qrels", "--header", "X-Key: 5")
     result = call(*options, "--out", tmp_path / "train.parquet")

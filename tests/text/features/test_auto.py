@@ -30,8 +30,8 @@ def test_rank_0_is_the_cosine():
     data = extract(index, queries, [BM25()], judgements=dict.fromkeys(queries, labels), candidates="judged")
     feature = BilinearFeature.fit(index, queries, data, rank=0)
     pairs = [0, 60, 120], [*range(60), *range(60)]
-    found = FeatureSet([feature]).matrix(index, queries, *pairs)[:, 0]
-    np.testing.assert_allclose(found, VectorSpace(idf="smooth").scores(index, queries, *pairs), atol=1e-6)
+    result = FeatureSet([feature]).matrix(index, queries, *pairs)[:, 0]
+    np.testing.assert_allclose(result, VectorSpace(idf="smooth").scores(index, queries, *pairs), atol=1e-6)
 
 
 def test_gradients():
@@ -63,13 +63,13 @@ def test_synonyms_are_learned():
 
 def test_crosses_by_hand():
     index = Index.build([Document("a", {"body": "big cats cats"}), Document("b", {"body": "blue"})])
-    found = hashed_crosses(index, ["tiger", ""], [0, 2, 3], [0, 1, 0], n_columns=1 << 20)
-    assert np.diff(found.indptr).tolist() == [2, 1, 0]
-    values = np.sort(np.abs(found[[0]].toarray().ravel()))[-2:]
+    result = hashed_crosses(index, ["tiger", ""], [0, 2, 3], [0, 1, 0], n_columns=1 << 20)
+    assert np.diff(result.indptr).tolist() == [2, 1, 0]
+    values = np.sort(np.abs(result[[0]].toarray().ravel()))[-2:]
     norm = np.hypot(1.0, 1 + np.log(2))
     np.testing.assert_allclose(values, [1 / norm, (1 + np.log(2)) / norm], rtol=1e-6)
     same = hashed_crosses(index, ["tiger"], [0, 1], [0], n_columns=1 << 20)
-    np.testing.assert_array_equal(same.toarray(), found[[0]].toarray())
+    np.testing.assert_array_equal(same.toarray(), result[[0]].toarray())
     assert _hash("a") == 0xAF63DC4C8601EC8C  # published value of FNV-1a
     with pytest.raises(DataError, match="power of 2"):
         hashed_crosses(index, ["x"], [0, 1], [0], n_columns=100)

@@ -256,10 +256,10 @@ def test_bad_files_are_named(tmp_path):
             text[rng.integers(0, len(text))] = rng.integers(1, 256)
         (tmp_path / "f.yaml").write_bytes(bytes(text))
         try:
-            found = FeatureSet.read(tmp_path / "f.yaml")
+            result = FeatureSet.read(tmp_path / "f.yaml")
         except DataError:
             continue
-        assert len(found) > 0
+        assert len(result) > 0
 
 
 def test_extraction(index):

@@ -18,14 +18,14 @@ def ohsumed(data_dir):
     """The meta data, and published values by query and document: of Feature-null and of Feature-min."""
     folder = data_dir / "LETOR3.0-OHSUMED"
     meta = data_dir / "LETOR3.0-OHSUMED-Meta"
-    found: dict[str, dict[tuple[str, str], np.ndarray]] = {}
+    result: dict[str, dict[tuple[str, str], np.ndarray]] = {}
     for version in ("Feature-null", "Feature-min"):
-        values = found.setdefault(version, {})
+        values = result.setdefault(version, {})
         for part in range(1, 6):
             data = read_letor(folder / version / f"S{part}.txt", missing="nan")
             qid = np.repeat(data.qids, np.diff(data.offsets))
             values.update({(str(q), str(d)): x for q, d, x in zip(qid, data.docids, data.X, strict=True)})
-    return list(read_letor_meta(meta)), found
+    return list(read_letor_meta(meta)), result
 
 
 @pytest.mark.parametrize(("version", "missing"), [("Feature-null", "null"), ("Feature-min", "min")])
@@ -36,9 +36,9 @@ def test_ohsumed_from_its_meta_data(ohsumed, version, missing):
     for meta in metas:
         rows = [i for i, docid in enumerate(meta.docids) if (meta.qid, docid) in published[version]]
         expected = np.array([published[version][meta.qid, meta.docids[i]] for i in rows])
-        found = features_of_meta(meta, ohsumed_features(STREAMS), STREAMS, missing=missing)[rows]
-        np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
-        np.testing.assert_allclose(found, expected, rtol=2e-6, atol=2e-6)
+        result = features_of_meta(meta, ohsumed_features(STREAMS), STREAMS, missing=missing)[rows]
+        np.testing.assert_array_equal(np.isnan(result), np.isnan(expected))
+        np.testing.assert_allclose(result, expected, rtol=2e-6, atol=2e-6)
         pairs += len(rows)
     assert pairs == 16_140
 
@@ -53,8 +53,8 @@ def test_other_folders_are_rejected(tmp_path):
 
 def web():
     rng = np.random.default_rng(0)
-    words = [f"w{i}" for i in range(12)]
-    text = lambda n: " ".join(rng.choice(words, n))  # noqa: E731
+    tokens = [f"w{i}" for i in range(12)]
+    text = lambda n: " ".join(rng.choice(tokens, n))  # noqa: E731
     urls = ["http://a.org/", "http://a.org/b/", "http://a.org/b/c.html", "http://d.org/", "http://d.org/e.html"]
     documents = [
         Document(

@@ -32,6 +32,6 @@ def check_field(field, sequences):
         assert documents.tolist() == list(places)
         assert [positions[a:b].tolist() for a, b in pairwise(offsets)] == [*places.values()]
         a, b = field.postings.offsets[t : t + 2]
-        assert field.postings.counts[a:b].tolist() == [len(found) for found in places.values()]
+        assert field.postings.counts[a:b].tolist() == [len(result) for result in places.values()]
     ids = field.term_ids([*terms, "no such term", "", None])
     assert ids.tolist() == [*range(len(terms)), -1, -1, -1]

@@ -49,9 +49,9 @@ def check_index(index, documents):
     check_field(index.field("all"), both)
     assert index.values("year").tolist() == [document.fields["year"] for document in documents]
     for i, document in enumerate(documents):
-        found = index.document(i)
-        assert found.id == document.id
-        assert found.fields == {name: value for name, value in document.fields.items() if value != ""}
+        result = index.document(i)
+        assert result.id == document.id
+        assert result.fields == {name: value for name, value in document.fields.items() if value != ""}
 
 
 def test_statistics_of_three_documents_by_hand():
@@ -127,14 +127,14 @@ def test_fields_that_come_later(tmp_path):
             writer.add(document)
     index = Index.open(tmp_path)
     assert index.fields == ["title", "body", "all"]
-    found = index.field("all")
-    assert [found.term(t) for t in found.stream.terms if t >= 0] == ["lift", "drag"]
+    result = index.field("all")
+    assert [result.term(t) for t in result.stream.terms if t >= 0] == ["lift", "drag"]
     with IndexWriter(tmp_path) as writer:
         writer.add(Document("3", {"title": "wing", "body": "flow"}))
         writer.merge()
-    found = Index.open(tmp_path).field("all")
-    assert [found.term(t) for t in found.stream.terms if t >= 0] == ["lift", "drag", "wing", "flow"]
-    assert found.lengths.tolist() == [1, 1, 2]
+    result = Index.open(tmp_path).field("all")
+    assert [result.term(t) for t in result.stream.terms if t >= 0] == ["lift", "drag", "wing", "flow"]
+    assert result.lengths.tolist() == [1, 1, 2]
 
 
 def test_same_id_twice_in_one_go(tmp_path):

@@ -18,19 +18,19 @@ class Small:
         self.documents = [draw(int(rng.integers(0, longest))) for _ in range(n)]
         self.queries = [[*draw(int(rng.integers(1, 6))), "unknown"] for _ in range(8)]
         self.index = Index.build(
-            [Document(str(i), {"body": " ".join(words)}) for i, words in enumerate(self.documents)],
+            [Document(str(i), {"body": " ".join(tokens)}) for i, tokens in enumerate(self.documents)],
             analyzer=Analyzer(stop_words=None, stemmer=None),
         )
-        self.texts = [" ".join(words) for words in self.queries]
+        self.texts = [" ".join(tokens) for tokens in self.queries]
         self.n = n
         self.total = sum(map(len, self.documents))
         self.average = self.total / n
 
     def df(self, term):
-        return sum(term in words for words in self.documents)
+        return sum(term in tokens for tokens in self.documents)
 
     def cf(self, term):
-        return sum(words.count(term) for words in self.documents)
+        return sum(tokens.count(term) for tokens in self.documents)
 
     def pairs(self):
         """All documents as candidates of all queries."""
@@ -39,17 +39,17 @@ class Small:
 
     def by_hand(self, formula):
         """A score per query and document by a function of two lists of words."""
-        return np.array([[formula(query, words) for words in self.documents] for query in self.queries])
+        return np.array([[formula(query, tokens) for tokens in self.documents] for query in self.queries])
 
     def check(self, model, formula, rtol=1e-9):
         """Scores of all pairs, and the results of a search, against a formula."""
         expected = self.by_hand(formula)
-        found = model.scores(self.index, self.texts, *self.pairs()).reshape(len(self.queries), self.n)
-        np.testing.assert_allclose(found, expected, rtol=rtol, atol=1e-12)
+        result = model.scores(self.index, self.texts, *self.pairs()).reshape(len(self.queries), self.n)
+        np.testing.assert_allclose(result, expected, rtol=rtol, atol=1e-12)
         results = model.search(self.index, self.texts, k=10)
         for q, query in enumerate(self.queries):
             documents, scores = results.of(q)
-            matched = [d for d, words in enumerate(self.documents) if set(words) & set(query)]
+            matched = [d for d, tokens in enumerate(self.documents) if set(tokens) & set(query)]
             ranked = sorted(matched, key=lambda d: (-round(expected[q, d], 9), d))[:10]
             np.testing.assert_allclose(scores, expected[q, ranked], rtol=1e-6, atol=1e-9)  # BM25 adds float32
             np.testing.assert_allclose(scores, expected[q, documents], rtol=1e-6, atol=1e-9)  # BM25 adds float32

@@ -20,8 +20,8 @@ NDCG = 'nDCG(gain="linear")@10'
 def measured(model, index, texts, labels, field):
     queries = Queries(texts, index.analyzer)
     run = model.search(index, queries, 1000, field=field).run(queries, index)
-    found = pk.evaluate_run(labels, run, [NDCG, "AP"], preset="trec", complete=True).mean
-    return found[NDCG], found["AP"]
+    result = pk.evaluate_run(labels, run, [NDCG, "AP"], preset="trec", complete=True).mean
+    return result[NDCG], result["AP"]
 
 
 def test_cranfield(data_dir):
@@ -49,8 +49,8 @@ def test_scifact(data_dir):
         labels.setdefault(query, {})[document] = float(grade)
     every = read_queries(folder / "queries.jsonl")
     index = Index.build(documents, analyzer=Analyzer(stemmer=None))
-    found = measured(BM25(k1=0.9, b=0.4), index, {q: every[q] for q in labels}, labels, "all")
-    assert found[0] == pytest.approx(0.6635, abs=0.002)
+    result = measured(BM25(k1=0.9, b=0.4), index, {q: every[q] for q in labels}, labels, "all")
+    assert result[0] == pytest.approx(0.6635, abs=0.002)
 
 
 def test_nfcorpus(data_dir):
@@ -64,5 +64,5 @@ def test_nfcorpus(data_dir):
         labels.setdefault(query, {})[document] = float(grade)
     every = read_queries(folder / "test.titles.queries")
     index = Index.build(documents, analyzer=Analyzer(stemmer=None))
-    found = measured(BM25(k1=0.9, b=0.4), index, {q: every[q] for q in labels}, labels, "text")
-    assert found[0] == pytest.approx(0.3159, abs=0.002)
+    result = measured(BM25(k1=0.9, b=0.4), index, {q: every[q] for q in labels}, labels, "text")
+    assert result[0] == pytest.approx(0.3159, abs=0.002)

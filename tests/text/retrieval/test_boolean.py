@@ -23,16 +23,16 @@ from plackett.text import Boolean
     ],
 )
 def test_set_algebra(small, text, condition):
-    expected = [d for d, words in enumerate(small.documents) if condition(words)]
-    found = Boolean().search(small.index, text)
-    assert found.documents.tolist() == expected
+    expected = [d for d, tokens in enumerate(small.documents) if condition(tokens)]
+    result = Boolean().search(small.index, text)
+    assert result.documents.tolist() == expected
     scores = Boolean().scores(small.index, text, [0, small.n], range(small.n))
-    assert scores.tolist() == [float(condition(words)) for words in small.documents]
+    assert scores.tolist() == [float(condition(tokens)) for tokens in small.documents]
 
 
 def test_words_may_be_joined_by_or(small):
-    found = Boolean(default="or").search(small.index, "w7 w8")
-    assert found.documents.tolist() == [d for d, words in enumerate(small.documents) if {"w7", "w8"} & set(words)]
+    result = Boolean(default="or").search(small.index, "w7 w8")
+    assert result.documents.tolist() == [d for d, tokens in enumerate(small.documents) if {"w7", "w8"} & set(tokens)]
 
 
 @pytest.mark.parametrize("text", ["w0 AND", "OR w0", "(w0", "w0)", "NOT", "()", "(" * 300 + "w0" + ")" * 300])
@@ -47,7 +47,7 @@ def test_random_expressions_are_answered_or_rejected(small):
     for _ in range(200):
         text = " ".join(rng.choice(parts, rng.integers(0, 9)))
         try:
-            found = Boolean().search(small.index, text)
+            result = Boolean().search(small.index, text)
         except DataError:
             continue
-        assert found.documents.size <= small.n
+        assert result.documents.size <= small.n

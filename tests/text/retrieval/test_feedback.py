@@ -29,11 +29,11 @@ def query_terms(small):
 
 @pytest.mark.parametrize("model", [BM25(), Dirichlet(mu=20)])
 def test_rm3_by_hand(small, model):
-    found = RM3(model=model, n_documents=4, n_terms=5, weight=0.4)
+    result = RM3(model=model, n_documents=4, n_terms=5, weight=0.4)
     field = small.index.field()
-    expanded = found.expanded(field, query_terms(small))
+    expanded = result.expanded(field, query_terms(small))
     first = model.search(small.index, small.texts, 4)
-    for q, words in enumerate(small.queries):
+    for q, tokens in enumerate(small.queries):
         documents, scores = first.of(q)
         weights = np.exp(scores - scores.max()) if model != BM25() else scores
         weights = weights / weights.sum()
@@ -42,7 +42,7 @@ def test_rm3_by_hand(small, model):
             for t in small.documents[d]:
                 language[t] += share / len(small.documents[d])
         best = sorted(language.items(), key=lambda item: (-round(item[1], 12), field.term_ids([item[0]])[0]))[:5]
-        expected = Counter({t: 0.6 * n / len(words) for t, n in Counter(words).items()})
+        expected = Counter({t: 0.6 * n / len(tokens) for t, n in Counter(tokens).items()})
         for t, value in best:
             expected[t] += 0.4 * value / sum(v for _, v in best)
         terms, values = expanded.of(q)
@@ -54,18 +54,20 @@ def test_without_feedback_it_is_the_model(small):
     pairs = small.pairs()
     likelihood = Dirichlet(mu=20).scores(small.index, small.texts, *pairs).reshape(-1, small.n)
     for model in (RM3(model=Dirichlet(mu=20), weight=0.0), KLDivergence(model=Dirichlet(mu=20), weight=0.0)):
-        found = model.scores(small.index, small.texts, *pairs).reshape(-1, small.n)
-        lengths = np.array([len(words) for words in small.queries])[:, None]
-        np.testing.assert_allclose(found, likelihood / lengths, atol=1e-12)
+        result = model.scores(small.index, small.texts, *pairs).reshape(-1, small.n)
+        lengths = np.array([len(tokens) for tokens in small.queries])[:, None]
+        np.testing.assert_allclose(result, likelihood / lengths, atol=1e-12)
 
 
 def dense(counts, background):
     """Feedback terms of one query, from a table of documents and terms."""
-    row, place = np.nonzero(counts)
+    row, position = np.nonzero(counts)
     rows = np.concatenate(([0], np.cumsum((counts > 0).sum(axis=1))))
     n = counts.shape[1]
-    found = FeedbackTerms(np.array([0, n]), np.arange(n, dtype=np.int32), background, rows, place, counts[row, place])
-    return found, np.array([0, counts.shape[0]])
+    result = FeedbackTerms(
+        np.array([0, n]), np.arange(n, dtype=np.int32), background, rows, position, counts[row, position]
+    )
+    return result, np.array([0, counts.shape[0]])
 
 
 def mixture_topic(counts, background, noise, steps=50, tol=1e-8):
@@ -102,22 +104,22 @@ def test_topics_of_several_queries_equal_tables(small):
     field = small.index.field()
     query = query_terms(small)
     documents = Dirichlet(mu=20).search(small.index, small.texts, 3)
-    found = feedback_terms(field, query, documents.offsets, documents.documents)
-    weights = np.zeros(found.terms.size)
+    result = feedback_terms(field, query, documents.offsets, documents.documents)
+    weights = np.zeros(result.terms.size)
     for q in range(query.n_queries):
-        part = slice(found.offsets[q], found.offsets[q + 1])
-        weights[part] = np.isin(found.terms[part], query.of(q)[0])
+        part = slice(result.offsets[q], result.offsets[q + 1])
+        weights[part] = np.isin(result.terms[part], query.of(q)[0])
         weights[part] /= max(weights[part].sum(), 1)
-    plain = mixture_topics(found, documents.offsets, 0.4)
-    prior = regularized_topics(found, documents.offsets, weights, 500.0, 0.8, 60)
+    plain = mixture_topics(result, documents.offsets, 0.4)
+    prior = regularized_topics(result, documents.offsets, weights, 500.0, 0.8, 60)
     for q in range(query.n_queries):
-        part = slice(found.offsets[q], found.offsets[q + 1])
-        names = [field.term(t) for t in found.terms[part]]
+        part = slice(result.offsets[q], result.offsets[q + 1])
+        names = [field.term(t) for t in result.terms[part]]
         counts = np.array([[small.documents[d].count(name) for name in names] for d in documents.of(q)[0]], float)
         if not counts.size:
             continue
-        np.testing.assert_allclose(plain[part], mixture_topic(counts, found.background[part], 0.4), rtol=1e-9)
-        expected = regularized_topic(counts, found.background[part], weights[part], 500.0, 0.8, 60)
+        np.testing.assert_allclose(plain[part], mixture_topic(counts, result.background[part], 0.4), rtol=1e-9)
+        expected = regularized_topic(counts, result.background[part], weights[part], 500.0, 0.8, 60)
         np.testing.assert_allclose(prior[part], expected, rtol=1e-9)
 
 
@@ -154,22 +156,22 @@ def test_regularised_topics():
     background = np.full(4, 0.25)
     query = np.array([1.0, 0.0, 0.0, 0.0])
     counts = np.array([[5.0, 5.0, 0.0, 0.0], [0.0, 0.0, 9.0, 0.0]])  # the second document has no query term
-    found, offsets = dense(counts, background)
-    topic = regularized_topics(found, offsets, query, 10_000.0, 0.9, 200)
+    result, offsets = dense(counts, background)
+    topic = regularized_topics(result, offsets, query, 10_000.0, 0.9, 200)
     assert topic.sum() == pytest.approx(1.0)
     assert topic[0] > topic[1] > topic[2] >= topic[3]
-    found, offsets = dense(np.zeros((1, 4)), background)
-    only_query = regularized_topics(found, offsets, query, 100.0, 0.9, 5)
+    result, offsets = dense(np.zeros((1, 4)), background)
+    only_query = regularized_topics(result, offsets, query, 100.0, 0.9, 5)
     np.testing.assert_allclose(only_query, query)
 
 
 def test_regularised_feedback_keeps_the_query(small):
     field = small.index.field()
     expanded = RegularizedFeedback(model=Dirichlet(mu=20), n_documents=3).expanded(field, query_terms(small))
-    for q, words in enumerate(small.queries):
+    for q, tokens in enumerate(small.queries):
         terms, weights = expanded.of(q)
         assert weights.sum() == pytest.approx(1.0)
-        assert set(field.term_ids(words[:-1])) <= set(terms.tolist())
+        assert set(field.term_ids(tokens[:-1])) <= set(terms.tolist())
 
 
 @pytest.mark.parametrize("cosine", [False, True])
@@ -180,16 +182,16 @@ def test_rocchio_is_a_gradient_step_on_its_hidden_loss(small, cosine):
     vectors = document_vectors(field, "log", "smooth").toarray()
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     vectors = vectors / np.where(norms > 0, norms, 1.0) if cosine else vectors
-    words = small.queries[0][:-1]
+    tokens = small.queries[0][:-1]
     query = np.zeros(field.n_terms)
-    for t in set(words):
-        query[field.term_ids([t])[0]] = (1 + log(words.count(t))) * (log((small.n + 1) / (small.df(t) + 1)) + 1)
+    for t in set(tokens):
+        query[field.term_ids([t])[0]] = (1 + log(tokens.count(t))) * (log((small.n + 1) / (small.df(t) + 1)) + 1)
     query = query / np.linalg.norm(query) if cosine else query
     labels = {str(d): int(d % 2) for d in range(1, 9)}
     good, bad = vectors[[1, 3, 5, 7]], vectors[[2, 4, 6, 8]]
     moved = query - rocchio_hidden_loss(query, good, bad).gradient
-    found = model.with_judgements(small.index, {"1": small.texts[0]}, {"1": labels}, k=small.n)
-    np.testing.assert_allclose(found.scores, (vectors @ moved)[found.documents], atol=1e-10)
+    result = model.with_judgements(small.index, {"1": small.texts[0]}, {"1": labels}, k=small.n)
+    np.testing.assert_allclose(result.scores, (vectors @ moved)[result.documents], atol=1e-10)
 
 
 def test_rocchio_without_documents_scales_the_query(small):
@@ -205,11 +207,11 @@ def test_rocchio_without_documents_scales_the_query(small):
 def test_svm_feedback_is_the_pointwise_svm_of_one_query(small):
     labels = {str(d): int(d % 2) for d in range(10)}
     text = {"1": "w0 w1 w2 w3 w4"}
-    found = SVMFeedback(C=2.0).with_judgements(small.index, text, {"1": labels}, k=small.n)
+    result = SVMFeedback(C=2.0).with_judgements(small.index, text, {"1": labels}, k=small.n)
     vectors = unit_vectors(small.index.field()).toarray()
     x, y = vectors[:10], np.where(np.arange(10) % 2, 1.0, -1.0)
     weights = _dual(x, y, 2.0)
-    np.testing.assert_allclose(found.scores, vectors[found.documents] @ weights, atol=2e-3)
+    np.testing.assert_allclose(result.scores, vectors[result.documents] @ weights, atol=2e-3)
 
 
 def _dual(x, y, C, steps=20_000):

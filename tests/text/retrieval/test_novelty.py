@@ -17,7 +17,7 @@ def test_full_weight_on_relevance_is_the_model(small):
 
 def test_marginal_relevance_by_hand(small):
     first = BM25().search(small.index, small.texts, k=12)
-    found = MarginalRelevance(trade_off=0.4, depth=12).search(small.index, small.texts, k=12)
+    result = MarginalRelevance(trade_off=0.4, depth=12).search(small.index, small.texts, k=12)
     for q in range(len(small.texts)):
         documents, scores = first.of(q)
         vectors = unit_vectors(small.index.field())[documents].toarray()
@@ -30,8 +30,8 @@ def test_marginal_relevance_by_hand(small):
                 if i not in chosen
             }
             chosen.append(max(value, key=lambda i: (round(value[i], 12), -i)))
-        assert found.of(q)[0].tolist() == documents[chosen].tolist()
-        assert (np.diff(found.of(q)[1]) <= 1e-12).all()
+        assert result.of(q)[0].tolist() == documents[chosen].tolist()
+        assert (np.diff(result.of(q)[1]) <= 1e-12).all()
 
 
 def test_the_share_of_new_text():
@@ -57,7 +57,7 @@ def test_a_copy_moves_down():
 def test_risk_by_hand(small):
     """At each rank the document with the least risk, all computed anew."""
     first = BM25().search(small.index, small.texts, k=8)
-    found = RiskMinimization(old_cost=0.7, depth=6).search(small.index, small.texts, k=8)
+    result = RiskMinimization(old_cost=0.7, depth=6).search(small.index, small.texts, k=8)
     field = small.index.field()
     background = field.collection_frequency / field.total_length
 
@@ -86,7 +86,7 @@ def test_risk_by_hand(small):
             rest = [i for i in range(min(6, documents.size)) if i not in chosen]
             chosen.append(max(rest, key=lambda i: (round(value[i], 9), -i)))
         chosen += range(6, documents.size)
-        assert found.of(q)[0].tolist() == documents[chosen].tolist()
+        assert result.of(q)[0].tolist() == documents[chosen].tolist()
 
 
 def test_scores_are_scaled_per_query():
@@ -111,9 +111,9 @@ def linked():
 def test_searches_and_scores_agree(along, terms):
     index = linked()
     model = Propagated(along=along, terms=terms)
-    found = model.search(index, "blue whale")
-    scores = model.scores(index, "blue whale", [0, found.documents.size], found.documents)
-    np.testing.assert_allclose(found.scores, scores)
+    result = model.search(index, "blue whale")
+    scores = model.scores(index, "blue whale", [0, result.documents.size], result.documents)
+    np.testing.assert_allclose(result.scores, scores)
 
 
 def test_propagation_by_hand():
@@ -131,9 +131,9 @@ def test_propagation_by_hand():
 def test_propagated_terms():
     index = linked()
     queries = Queries(["whale"], index.analyzer)
-    found = Propagated(along="site", terms=True, alpha=0.5).of_documents(index, queries, 0, None)
+    result = Propagated(along="site", terms=True, alpha=0.5).of_documents(index, queries, 0, None)
     # a has half of b's whale, b has one and a half: BM25 on these counts
     idf = np.log(1 + 2.5 / 1.5)
     lengths = np.array([2, 2, 1]) / (5 / 3)
     tf = np.array([0.5, 1.5, 0.0])
-    np.testing.assert_allclose(found, idf * 2.2 * tf / (tf + 1.2 * (0.25 + 0.75 * lengths)))
+    np.testing.assert_allclose(result, idf * 2.2 * tf / (tf + 1.2 * (0.25 + 0.75 * lengths)))

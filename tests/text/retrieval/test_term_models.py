@@ -39,9 +39,9 @@ def idf(small, name):
     }[name]
 
 
-def saturated(small, words, t, k1=1.2, b=0.75):
-    tf = words.count(t)
-    return (k1 + 1) * tf / (tf + k1 * (1 - b + b * len(words) / small.average))
+def saturated(small, tokens, t, k1=1.2, b=0.75):
+    tf = tokens.count(t)
+    return (k1 + 1) * tf / (tf + k1 * (1 - b + b * len(tokens) / small.average))
 
 
 @pytest.mark.parametrize("name", ["log", "smooth", "rsj", "lucene", "none"])
@@ -75,11 +75,11 @@ def test_a_term_saturates():
 
 def test_bm25f():
     rng = np.random.default_rng(0)
-    words = [[rng.choice(list("vwxyz"), rng.integers(0, 6)).tolist() for _ in range(2)] for _ in range(20)]
+    tokens = [[rng.choice(list("vwxyz"), rng.integers(0, 6)).tolist() for _ in range(2)] for _ in range(20)]
     index = Index.build(
-        [Document(str(i), {"title": " ".join(t), "body": " ".join(b)}) for i, (t, b) in enumerate(words)]
+        [Document(str(i), {"title": " ".join(t), "body": " ".join(b)}) for i, (t, b) in enumerate(tokens)]
     )
-    average = [sum(len(pair[f]) for pair in words) / 20 for f in (0, 1)]
+    average = [sum(len(pair[f]) for pair in tokens) / 20 for f in (0, 1)]
     query = ["w", "x", "z"]
 
     def formula(pair):
@@ -89,13 +89,13 @@ def test_bm25f():
                 w * pair[f].count(t) / (1 - b + b * len(pair[f]) / average[f])
                 for f, w, b in ((0, 3.0, 0.5), (1, 1.0, 0.9))
             )
-            df = sum(t in one + two for one, two in words)
+            df = sum(t in one + two for one, two in tokens)
             total += log(1 + (20 - df + 0.5) / (df + 0.5)) * 2.2 * count / (count + 1.2) if count else 0.0
         return total
 
     model = BM25F(weights={"title": 3.0, "body": 1.0}, b={"title": 0.5, "body": 0.9})
-    found = model.scores(index, [" ".join(query)], [0, 20], range(20))
-    np.testing.assert_allclose(found, [formula(pair) for pair in words], rtol=1e-9)
+    result = model.scores(index, [" ".join(query)], [0, 20], range(20))
+    np.testing.assert_allclose(result, [formula(pair) for pair in tokens], rtol=1e-9)
     one = BM25F(weights={"body": 1.0}, idf="none").scores(index, ["w x"], [0, 20], range(20))
     np.testing.assert_allclose(one, BM25(idf="none").scores(index, ["w x"], [0, 20], range(20), field="body"))
 
@@ -118,19 +118,19 @@ LANGUAGE = {
 @pytest.mark.parametrize("name", LANGUAGE)
 def test_query_likelihood(small, name):
     model, probability = LANGUAGE[name]
-    vocabulary = sorted({t for words in small.documents for t in words})
+    vocabulary = sorted({t for tokens in small.documents for t in tokens})
 
     def p(t, d):
         return probability(d.count(t), len(d), len(set(d)), small.cf(t) / small.total, len(vocabulary))
 
-    for words in small.documents[:10]:
-        assert sum(p(t, words) for t in vocabulary) == pytest.approx(1.0 if words or name != "jm" else 0.3)
+    for tokens in small.documents[:10]:
+        assert sum(p(t, tokens) for t in vocabulary) == pytest.approx(1.0 if tokens or name != "jm" else 0.3)
     small.check(model, lambda q, d: sum(log(p(t, d)) for t in q if t in vocabulary))
 
 
 def test_relations_of_the_smoothings(small):
     # a document without words has no maximum-likelihood model: leave those out
-    documents = np.array([d for d, words in enumerate(small.documents) if words])
+    documents = np.array([d for d, tokens in enumerate(small.documents) if tokens])
     pairs = [0, documents.size], documents
     scores = lambda model: model.scores(small.index, small.texts[:1], *pairs)  # noqa: E731
     np.testing.assert_allclose(scores(TwoStage(mu=30, weight=0)), scores(Dirichlet(mu=30)))
@@ -174,21 +174,21 @@ def test_a_term_of_every_document_has_idf_0():
 def test_vector_space_is_a_product_of_vectors(small, cosine):
     field = small.index.field()
     vectors = document_vectors(field, "log", "smooth").toarray()
-    for q, words in enumerate(small.queries):
+    for q, tokens in enumerate(small.queries):
         query = np.zeros(field.n_terms)
-        for t in set(words[:-1]):
-            query[field.term_ids([t])[0]] = (1 + log(words.count(t))) * idf(small, "smooth")(t)
+        for t in set(tokens[:-1]):
+            query[field.term_ids([t])[0]] = (1 + log(tokens.count(t))) * idf(small, "smooth")(t)
         expected = vectors @ query
         if cosine:
             norms = np.linalg.norm(vectors, axis=1)
             expected = expected / np.where(norms > 0, norms, 1) / np.linalg.norm(query)
         model = VectorSpace(tf="log", idf="smooth", cosine=cosine)
-        found = model.scores(small.index, [small.texts[q]], [0, small.n], range(small.n))
-        np.testing.assert_allclose(found, expected, atol=1e-12)
+        result = model.scores(small.index, [small.texts[q]], [0, small.n], range(small.n))
+        np.testing.assert_allclose(result, expected, atol=1e-12)
 
 
 def test_a_document_is_its_own_neighbour(small):
-    long = int(np.argmax([len(words) for words in small.documents]))
+    long = int(np.argmax([len(tokens) for tokens in small.documents]))
     text = " ".join(small.documents[long])
     assert VectorSpace().scores(small.index, [text], [0, 1], [long])[0] == pytest.approx(1.0)
 
@@ -218,11 +218,11 @@ def test_lsi_of_full_rank_is_the_vector_space():
 
 def test_lsi_search_and_scores_agree(small):
     model = LSI(k=5)
-    found = model.search(small.index, small.texts, k=7)
-    again = model.scores(small.index, small.texts, found.offsets, found.documents)
-    np.testing.assert_allclose(found.scores, again, atol=1e-12)
+    result = model.search(small.index, small.texts, k=7)
+    again = model.scores(small.index, small.texts, result.offsets, result.documents)
+    np.testing.assert_allclose(result.scores, again, atol=1e-12)
     everything = model.scores(small.index, small.texts, *small.pairs()).reshape(-1, small.n)
-    np.testing.assert_allclose(found.scores.reshape(-1, 7), -np.sort(-everything, axis=1)[:, :7], atol=1e-12)
+    np.testing.assert_allclose(result.scores.reshape(-1, 7), -np.sort(-everything, axis=1)[:, :7], atol=1e-12)
 
 
 def test_binary_independence_is_bm25_of_presence(small):
@@ -277,12 +277,12 @@ def test_searches_do_not_depend_on_the_number_of_threads(small):
 
 
 def test_queries_and_results(small):
-    found = BM25().search(small.index, {"x": small.texts[0], "y": "nothing"}, k=3)
+    result = BM25().search(small.index, {"x": small.texts[0], "y": "nothing"}, k=3)
     from plackett.text.retrieval.queries import Queries
 
     queries = Queries({"x": small.texts[0], "y": "nothing"}, small.index.analyzer)
-    run = found.run(queries, small.index)
-    assert list(run["x"].values()) == found.scores.tolist()
+    run = result.run(queries, small.index)
+    assert list(run["x"].values()) == result.scores.tolist()
     assert run["y"] == {}
     with pytest.raises(DataError, match="k=0"):
         BM25().search(small.index, "w1", k=0)

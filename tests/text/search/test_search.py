@@ -203,8 +203,8 @@ def test_queries_find_what_they_say(query, matches):
 
 def test_filters_beside_the_query():
     expected = [hit for hit in search(INDEX, "a b", 60) if DOCUMENTS[hit.number].fields["year"] == 2000]
-    found = search(INDEX, "a b", 60, filters="year:2000")
-    assert [(h.number, h.score) for h in found] == [(h.number, h.score) for h in expected]
+    result = search(INDEX, "a b", 60, filters="year:2000")
+    assert [(h.number, h.score) for h in result] == [(h.number, h.score) for h in expected]
     assert search(INDEX, 'a b" (', 5, plain=True) == search(INDEX, "a b", 5)
 
 
@@ -299,9 +299,9 @@ def test_snippets_show_the_best_part():
         + "The lift of wings in a slipstream is large. "
         + "Nothing. " * 30
     )
-    found = snippet(text, Analyzer(), {"slipstream": 3.0, "wing": 1.0, "lift": 1.0}, words=12)
-    assert "The **lift** of **wings** in a **slipstream** is large." in found
-    assert found.startswith("… ") and found.endswith(" …")
+    result = snippet(text, Analyzer(), {"slipstream": 3.0, "wing": 1.0, "lift": 1.0}, words=12)
+    assert "The **lift** of **wings** in a **slipstream** is large." in result
+    assert result.startswith("… ") and result.endswith(" …")
     assert snippet("Wings", Analyzer(), {"wing": 1.0}) == "**Wings**"
     assert snippet("nothing here", Analyzer(), {"wing": 1.0}) == "nothing here"
     assert snippet("", Analyzer(), {"wing": 1.0}) == ""
@@ -322,9 +322,9 @@ def test_nothing_to_search():
 def test_the_model_and_search_are_one(k1, b, k3):
     """BM25 as a model gives what `search` gives, query by query, number for number."""
     queries = ["a", "a b", "b c e", "the zzz", "c d e a b"]
-    found = BM25(k1=k1, b=b, k3=k3).search(INDEX, queries, 9)
+    result = BM25(k1=k1, b=b, k3=k3).search(INDEX, queries, 9)
     for q, query in enumerate(queries):
-        documents, scores = found.of(q)
+        documents, scores = result.of(q)
         expected = search(INDEX, query, 9, k1=k1, b=b)
         assert documents.tolist() == [hit.number for hit in expected]
         assert scores.tolist() == [hit.score for hit in expected]

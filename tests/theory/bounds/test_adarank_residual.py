@@ -19,19 +19,19 @@ def test_the_bound_of_training_holds(seed):
     y = np.where(rng.random(y.size) < 0.3, rng.integers(0, 3, y.size), y).astype(float)
     ranker = AdaRank(n_estimators=15, max_repeats=1, tol=1.0).fit(X, y, qid=qid)
     data = RankingDataset.from_arrays(X, y, qid)
-    found = adarank_residual(data, ranker.weak_, ranker.alphas_)
-    assert (found.mean >= found.bound - 1e-12).all()
+    result = adarank_residual(data, ranker.weak_, ranker.alphas_)
+    assert (result.mean >= result.bound - 1e-12).all()
     # the coefficients are those of the distribution over queries that the ensemble before leaves
-    np.testing.assert_allclose(np.tanh(ranker.alphas_), found.phi, rtol=1e-6)
-    np.testing.assert_allclose(found.mean[-1], evaluate(data, ranker.predict(data), ["AP"]).mean["AP"], rtol=1e-12)
-    assert found.residual.shape == (15, data.n_queries) and found.largest.shape == (15,)
+    np.testing.assert_allclose(np.tanh(ranker.alphas_), result.phi, rtol=1e-6)
+    np.testing.assert_allclose(result.mean[-1], evaluate(data, ranker.predict(data), ["AP"]).mean["AP"], rtol=1e-12)
+    assert result.residual.shape == (15, data.n_queries) and result.largest.shape == (15,)
 
 
 def test_a_measure_need_not_be_additive():
     """Each feature alone leaves the relevant document second; their sum puts it first."""
     data = RankingDataset.from_arrays([[0.6, 0.6], [1.0, 0.0], [0.0, 1.0]], [1, 0, 0], qid=[1, 1, 1])
-    found = adarank_residual(data, [[1.0, 0.0], [0.0, 1.0]], [0.5, 0.5])
-    np.testing.assert_allclose(found.residual[:, 0], [0.5 - 0.5 * 0.5, 1.0 - 0.5 - 0.5 * 0.5])
+    result = adarank_residual(data, [[1.0, 0.0], [0.0, 1.0]], [0.5, 0.5])
+    np.testing.assert_allclose(result.residual[:, 0], [0.5 - 0.5 * 0.5, 1.0 - 0.5 - 0.5 * 0.5])
 
 
 def test_shapes_are_checked():

@@ -25,8 +25,8 @@ def test_worked_numbers_of_both_steps():
 def test_it_is_rankboost_on_the_pairs():
     differences = (POSITIVES[:, None, :] - NEGATIVES[None, :, :]).reshape(-1, 3).astype(float)
     D, weights = np.full(12, 1 / 12), np.zeros(3)
-    found = bipartite_rankboost(POSITIVES, NEGATIVES, 6)
-    for k, normaliser in zip(found.rankers, found.normalisers, strict=True):
+    result = bipartite_rankboost(POSITIVES, NEGATIVES, 6)
+    for k, normaliser in zip(result.rankers, result.normalisers, strict=True):
         edges = D @ differences
         assert edges[k] == pytest.approx(edges.max(), abs=1e-12)
         plus, minus = D[differences[:, k] > 0].sum(), D[differences[:, k] < 0].sum()
@@ -35,7 +35,7 @@ def test_it_is_rankboost_on_the_pairs():
         D = D * np.exp(-alpha * differences[:, k])
         assert D.sum() == pytest.approx(normaliser, rel=1e-10)
         D /= D.sum()
-    np.testing.assert_allclose(found.weights, weights, rtol=1e-9)
+    np.testing.assert_allclose(result.weights, weights, rtol=1e-9)
 
 
 @pytest.mark.parametrize("constant", [True, False])
@@ -53,8 +53,8 @@ def test_a_minimum_of_adaboost_is_one_of_rankboost_if_a_constant_ranker_is_there
         sums, rise, fall = parts(w)
         return sums.adaboost, rise + fall
 
-    found = minimize(adaboost, np.zeros(high.shape[1]), jac=True, method="BFGS", options={"gtol": 1e-9}).x
-    sums, rise, fall = parts(found)
+    result = minimize(adaboost, np.zeros(high.shape[1]), jac=True, method="BFGS", options={"gtol": 1e-9}).x
+    sums, rise, fall = parts(result)
     slope = sums.negative * rise + sums.positive * fall  # of F₊ F₋
     np.testing.assert_allclose(slope, sums.negative * (rise + fall) + (sums.positive - sums.negative) * fall, atol=1e-9)
     gap, steepness = abs(sums.positive - sums.negative), np.linalg.norm(slope)

@@ -102,10 +102,10 @@ def test_listwise_bound_and_its_table():
         ),
     }
     for name, (factor, slope) in table.items():
-        found = ListwiseBound(queries=500, documents=m, transform=name, a=a, radius=reach)
-        assert (found.factor, found.strengths.slope) == pytest.approx((factor, slope))
-        own = found.replace(transform=StrengthRange(*found.strengths))
-        assert own.value == found.value
+        result = ListwiseBound(queries=500, documents=m, transform=name, a=a, radius=reach)
+        assert (result.factor, result.strengths.slope) == pytest.approx((factor, slope))
+        own = result.replace(transform=StrengthRange(*result.strengths))
+        assert own.value == result.value
     assert ListwiseBound(queries=1, transform="sigmoid").strengths.slope == pytest.approx(1.4528, abs=1e-4)
     assert ListwiseBound(queries=1, transform="sigmoid, tight").strengths.slope == 0.25
     by_length = [bound.replace(documents=m).value for m in (2, 5, 20, 100)]
@@ -134,31 +134,31 @@ def test_two_layer_bound():
 
 
 def test_labelling_budget_is_the_minimum_of_the_bound():
-    found = labelling_budget(20_000, vc=10)
-    assert found.queries == pytest.approx(193.6165, abs=1e-4)
-    assert found.documents == pytest.approx(103.30, abs=0.005)
+    result = labelling_budget(20_000, vc=10)
+    assert result.queries == pytest.approx(193.6165, abs=1e-4)
+    assert result.documents == pytest.approx(103.30, abs=0.005)
 
     def smooth(n):
         spread = 2 * math.log(4 / 0.05)
         return math.sqrt(10 / n) + math.sqrt(spread / n) + math.sqrt(20 * n / 20_000) + math.sqrt(spread / 20_000)
 
     best = minimize_scalar(smooth, bounds=(10, 2000), method="bounded", options={"xatol": 1e-10}).x
-    assert found.queries == pytest.approx(best, rel=1e-6)
+    assert result.queries == pytest.approx(best, rel=1e-6)
     assert (
-        labelling_budget(20_000, vc=50).queries < found.queries < labelling_budget(20_000, vc=10, delta=0.001).queries
+        labelling_budget(20_000, vc=50).queries < result.queries < labelling_budget(20_000, vc=10, delta=0.001).queries
     )
     grid = [TwoLayerBound(queries=n, documents=20_000 // n, vc=10).value for n in range(20, 2000)]
-    assert found.bound.value <= 1.005 * min(grid)  # whole numbers of documents, halved and rounded down
+    assert result.bound.value <= 1.005 * min(grid)  # whole numbers of documents, halved and rounded down
 
 
 @pytest.mark.parametrize("bound", FALLING, ids=lambda b: type(b).__name__)
 def test_solve_gives_the_smallest_sample(bound):
     epsilon = 0.7 * bound.value
-    found = bound.solve(epsilon)
-    assert found.value <= epsilon
+    result = bound.solve(epsilon)
+    assert result.value <= epsilon
     if len(bound.sizes) == 1:
         (size,) = bound.sizes
-        n = getattr(found, size)
+        n = getattr(result, size)
         assert bound.replace(**{size: n - 1}).value > epsilon
 
 
@@ -183,11 +183,11 @@ def test_budgets_are_the_best_of_all_whole_numbers():
 def test_sizes_that_grow_together_do_not_overshoot(sizes):
     """With one less of the larger size, and the other in proportion, the bound is above the target."""
     bound = TwoLayerBound(queries=sizes[0], documents=sizes[1], vc=3)
-    found = bound.solve(0.9)
-    assert found.value <= 0.9
+    result = bound.solve(0.9)
+    assert result.value <= 0.9
     larger = "queries" if sizes[0] >= sizes[1] else "documents"
     share = min(sizes) / max(sizes)
-    one_less = getattr(found, larger) - 1
+    one_less = getattr(result, larger) - 1
     other = max(1, round(one_less * share))
     less = {larger: one_less, "documents" if larger == "queries" else "queries": other}
     assert bound.replace(**less).value > 0.9
@@ -337,8 +337,8 @@ def test_rank_shatter_bound_of_few_documents_and_many_features():
     """With no more pairs than features every pattern may occur: 3 for each pair, and `solve` gets through there."""
     assert rank_shatter_bound(1, 1, 10) == pytest.approx(3.0)
     assert rank_shatter_bound(2, 2, 3) == pytest.approx(min(3.0**4, (2 * np.e * 4 / 3) ** 3))
-    found = RankShatterBound(positives=1000, negatives=1000, n_features=136).solve(0.5)
-    assert found.value <= 0.5 < found.replace(positives=found.positives - 1, negatives=found.negatives - 1).value
+    result = RankShatterBound(positives=1000, negatives=1000, n_features=136).solve(0.5)
+    assert result.value <= 0.5 < result.replace(positives=result.positives - 1, negatives=result.negatives - 1).value
 
 
 @pytest.mark.parametrize(
@@ -357,6 +357,6 @@ def test_impossible_parameters_are_refused(cls, parameters, match):
 
 def test_the_split_of_a_budget_wastes_no_document():
     for budget, vc, delta in ((20_000, 10.0, 0.05), (5_000, 3.0, 0.01), (300, 3.0, 0.05)):
-        found = labelling_budget(budget, vc, delta=delta).bound
-        others = [found.replace(queries=budget // m, documents=m) for m in range(2, budget // 2)]
-        assert found.value <= 1.001 * min(other.value for other in others)
+        result = labelling_budget(budget, vc, delta=delta).bound
+        others = [result.replace(queries=budget // m, documents=m) for m in range(2, budget // 2)]
+        assert result.value <= 1.001 * min(other.value for other in others)

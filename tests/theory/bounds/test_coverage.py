@@ -143,8 +143,8 @@ def test_margin_bounds_cover():
         data = world.sample_pairs(1, pairs, random_state=i)
         chosen = data.preferences
         margins = norm * (data.X[chosen.winner] - data.X[chosen.loser]) @ DIRECTIONS.T
-        for rho, found in gaps.items():
-            found.append((exact - np.clip(1 - margins / rho, 0, 1).mean(axis=0)).max())
+        for rho, result in gaps.items():
+            result.append((exact - np.clip(1 - margins / rho, 0, 1).mean(axis=0)).max())
     complexity = norm / math.sqrt(pairs)
     for bound in (
         KernelMarginBound(pairs=pairs, norm=norm, rho=0.5, delta=DELTA),

@@ -42,8 +42,8 @@ def random_matrix(seed, tied=0.3):
 @pytest.mark.parametrize("seed", range(4))
 def test_distribution_identity(seed):
     differences, alphas, _, _, D, product = boost(random_matrix(seed), 15)
-    found, normaliser = boosted_distribution(differences, alphas)
-    np.testing.assert_allclose(found, D, atol=1e-12)
+    result, normaliser = boosted_distribution(differences, alphas)
+    np.testing.assert_allclose(result, D, atol=1e-12)
     np.testing.assert_allclose(normaliser, product, rtol=1e-12)
     assert boosted_distribution(1e4 * np.ones((3, 1)), [1.0])[0].tolist() == [1 / 3] * 3  # far beyond the range of exp
 

@@ -16,10 +16,10 @@ def test_bound_holds_for_orders():
     for _ in range(2000):
         n = int(rng.integers(1, 8))
         labels, scores = rng.integers(-1, 4, n), rng.permutation(n).astype(float)
-        found = rsr_reduction(scores, labels)
-        assert found.transitive
-        assert found.loss <= found.bound + 1e-12
-        tight += found.loss > 0.99 * found.bound > 0
+        result = rsr_reduction(scores, labels)
+        assert result.transitive
+        assert result.loss <= result.bound + 1e-12
+        tight += result.loss > 0.99 * result.bound > 0
     assert tight > 50  # the bound is attained: no factor is lost
 
 
@@ -49,9 +49,9 @@ def test_circles_are_named_and_can_break_the_bound():
     for _ in range(300):
         upper = np.triu(rng.integers(0, 2, (5, 5)), 1)
         table = upper + np.tril(1 - upper.T, -1)
-        found = rsr_reduction(table, rng.integers(0, 3, 5))
-        broken += found.loss > found.bound + 1e-12
-        assert found.transitive is False or found.loss <= found.bound + 1e-12
+        result = rsr_reduction(table, rng.integers(0, 3, 5))
+        broken += result.loss > result.bound + 1e-12
+        assert result.transitive is False or result.loss <= result.bound + 1e-12
     assert broken > 0
 
 

@@ -20,8 +20,8 @@ MIXED = PermutationSpace({(0, 1, 2): 0.20, (0, 2, 1): 0.20, (1, 2, 0): 0.35, (2,
 @pytest.mark.parametrize("loss", [ListMLELoss(), ListNetLoss()], ids=lambda l: l.name)
 @pytest.mark.parametrize("true", ["permutation 0-1", "pairwise 0-1"])
 def test_listwise_losses_are_consistent_on_order_preserving_spaces(loss, true):
-    found = check_consistency(loss, true, n_spaces=25)
-    assert found.verdict == "consistent" and found.tested == 25 and "Theorem 18.3" in found.reason
+    result = check_consistency(loss, true, n_spaces=25)
+    assert result.verdict == "consistent" and result.tested == 25 and "Theorem 18.3" in result.reason
 
 
 def test_regression_on_labels_is_consistent_on_order_preserving_spaces():
@@ -29,20 +29,20 @@ def test_regression_on_labels_is_consistent_on_order_preserving_spaces():
 
 
 def test_top_one_counterexample_of_the_full_loss():
-    found = check_consistency(ListMLELoss(), TopKZeroOne(1), spaces=[MIXED], n_spaces=0)
-    assert found.verdict == "inconsistent"
-    example = found.counterexample
+    result = check_consistency(ListMLELoss(), TopKZeroOne(1), spaces=[MIXED], n_spaces=0)
+    assert result.verdict == "inconsistent"
+    example = result.counterexample
     assert example.ranking[0] == 1 and example.best_ranking[0] == 0
     assert (example.risk, example.best_risk) == pytest.approx((0.65, 0.60))
-    assert "(1, 2, 0): 0.350" in str(found)
+    assert "(1, 2, 0): 0.350" in str(result)
     assert check_consistency(ListMLELoss(), TopKZeroOne(1)).verdict == "inconsistent"  # found without help
 
 
 def test_top_k_losses_are_consistent_where_the_full_one_is_not():
     for k in (1, 2):
         for level in range(1, k + 1):  # a top-l loss serves every k ≥ l
-            found = check_consistency(ListMLELoss(k=level), TopKZeroOne(k), spaces=[MIXED][: 2 - k], n_spaces=15)
-            assert found.verdict == "consistent", (k, level)
+            result = check_consistency(ListMLELoss(k=level), TopKZeroOne(k), spaces=[MIXED][: 2 - k], n_spaces=15)
+            assert result.verdict == "consistent", (k, level)
     assert check_consistency(ListMLELoss(k=2), TopKZeroOne(1), n_spaces=60).verdict == "inconsistent"
 
     def mapped(scores, orders):
@@ -58,20 +58,20 @@ def test_top_k_losses_are_consistent_where_the_full_one_is_not():
 
 @pytest.mark.parametrize("loss", [Logistic(), Exponential()], ids=lambda l: l.name)
 def test_decreasing_pair_losses_are_consistent_with_kendall(loss):
-    found = check_consistency(loss, "pairwise 0-1", n_spaces=20)
-    assert found.verdict == "consistent" and found.conditions["decreasing pair loss"]
+    result = check_consistency(loss, "pairwise 0-1", n_spaces=20)
+    assert result.verdict == "consistent" and result.conditions["decreasing pair loss"]
 
 
 def test_hinge_pairs_can_tie_what_kendall_separates():
-    found = check_consistency(Hinge(), "pairwise 0-1", n_spaces=40)
-    assert found.verdict == "inconsistent" and "ties" in found.reason
-    space = PermutationSpace(found.counterexample.probabilities)
+    result = check_consistency(Hinge(), "pairwise 0-1", n_spaces=40)
+    assert result.verdict == "inconsistent" and "ties" in result.reason
+    space = PermutationSpace(result.counterexample.probabilities)
     # beside the tie: moving either way in the order of the optimum does not lower the expected hinge loss
     evaluate = pk.theory.consistency.order_losses.order_loss(Hinge(), 3)
-    here = space.probabilities @ evaluate(found.counterexample.scores)[0]
-    towards = -np.argsort(found.counterexample.best_ranking).astype(float)
+    here = space.probabilities @ evaluate(result.counterexample.scores)[0]
+    towards = -np.argsort(result.counterexample.best_ranking).astype(float)
     for step in (1e-3, 1e-2, 0.1):
-        assert space.probabilities @ evaluate(found.counterexample.scores + step * towards)[0] >= here - 1e-9
+        assert space.probabilities @ evaluate(result.counterexample.scores + step * towards)[0] >= here - 1e-9
 
 
 def test_a_users_own_loss_gets_a_verdict_with_an_example():
@@ -86,9 +86,9 @@ def test_a_users_own_loss_gets_a_verdict_with_an_example():
             gradient[i] = math.exp(scores[i]) / total - (i == best)
         return math.log(total) - scores[best]
 
-    found = check_consistency(top_heavy, "permutation 0-1", condition="all", n_spaces=30)
-    assert found.verdict == "inconsistent"
-    example = found.counterexample
+    result = check_consistency(top_heavy, "permutation 0-1", condition="all", n_spaces=30)
+    assert result.verdict == "inconsistent"
+    example = result.counterexample
     assert example.risk > example.best_risk
     assert sum(example.probabilities.values()) == pytest.approx(1)
     assert example.probabilities[example.best_ranking] == max(example.probabilities.values())
@@ -111,15 +111,15 @@ def test_the_registry_agrees_with_what_is_computed():
     ]
     assert len(rows) == 5
     for row in rows:
-        found = check_consistency(losses[row["algorithm"]], true_losses[row["true_loss"]], n_spaces=10)
-        assert found.verdict == row["verdict"], row
+        result = check_consistency(losses[row["algorithm"]], true_losses[row["true_loss"]], n_spaces=10)
+        assert result.verdict == row["verdict"], row
     assert consistency_table("RankNet", "weighted Kendall's τ")["verdict"].to_list() == ["inconsistent"]
     assert consistency_table("ListNet", "no such loss").height == 0
 
 
 def test_theorems_are_silent_on_losses_with_kinks():
-    found = check_consistency(pk.losses.ListMLEBest(), n_spaces=3)
-    assert found.verdict == "unknown" and not found.conditions["differentiable"] and "no theorem" in found.reason
+    result = check_consistency(pk.losses.ListMLEBest(), n_spaces=3)
+    assert result.verdict == "unknown" and not result.conditions["differentiable"] and "no theorem" in result.reason
 
 
 def test_wrong_words_are_refused():

@@ -44,9 +44,9 @@ def test_subset_square_has_its_gradient_and_pushes_the_worst_irrelevant_down():
         values = [SubsetSquare(over=u, level=0.2)([t, 1.0, t, -5.0, -5.0], data) for t in grid]
         return grid[int(np.argmin(values))]
 
-    found = [shared(u) for u in (0.0, 1.0, 10.0, 1000.0)]
-    assert found[0] == pytest.approx(2.0, abs=0.01) and found == sorted(found, reverse=True)
-    assert found[-1] == pytest.approx(0.2, abs=0.02)
+    result = [shared(u) for u in (0.0, 1.0, 10.0, 1000.0)]
+    assert result[0] == pytest.approx(2.0, abs=0.01) and result == sorted(result, reverse=True)
+    assert result[-1] == pytest.approx(0.2, abs=0.02)
 
 
 def test_inverted_gains_bound_ndcg_and_the_bound_is_attained():

@@ -12,9 +12,14 @@ import plackett as pk
 from plackett.losses import Hinge, ListMLELoss, ListNetLoss, Logistic, Square
 from plackett.theory.consistency.minimiser import expected_minimiser
 from plackett.theory.consistency.order_losses import order_loss
-from plackett.theory.consistency.order_preserving import is_order_preserving, preserved_pairs
 from plackett.theory.consistency.order_sensitive import order_sensitivity
-from plackett.theory.consistency.permutation_space import PermutationSpace, all_orders, exchange_table
+from plackett.theory.consistency.permutation_space import (
+    PermutationSpace,
+    all_orders,
+    exchange_table,
+    is_order_preserving,
+    preserved_pairs,
+)
 from plackett.theory.consistency.separability import separability
 from plackett.theory.consistency.true_risks import true_risks
 from plackett.theory.risks.permutation_zero_one import TopKZeroOne
@@ -42,8 +47,8 @@ def test_spaces_are_distributions_with_the_right_marginals():
 
 def test_plackett_luce_preserves_the_order_of_its_scores_and_uniform_preserves_none():
     theta = np.array([0.5, -1.0, 0.5, 2.0])
-    found = preserved_pairs(PermutationSpace.plackett_luce(theta))
-    assert (found == (theta[:, None] > theta[None, :])).all()
+    result = preserved_pairs(PermutationSpace.plackett_luce(theta))
+    assert (result == (theta[:, None] > theta[None, :])).all()
     assert not preserved_pairs(PermutationSpace.uniform(3)).any()
     for seed in range(10):
         assert is_order_preserving(PermutationSpace.order_preserving(4, random_state=seed))
@@ -79,23 +84,23 @@ def test_true_risks_are_those_of_plain_loops():
 
 def test_listwise_losses_are_order_sensitive_and_blind_ones_are_not():
     for loss in (ListMLELoss(), ListNetLoss()):
-        found = order_sensitivity(loss, 4, n_scores=20)
-        assert found.holds and found.example is None, found
+        result = order_sensitivity(loss, 4, n_scores=20)
+        assert result.holds and result.example is None, result
 
     def blind(scores, orders):  # does not look at the order
         n = orders.shape[0]
         return np.full(n, scores @ scores), np.tile(2 * scores, (n, 1))
 
-    found = order_sensitivity(blind, 4)
-    assert not found.holds
-    assert found.violations["exchange"] == 0 < found.violations["lowers"]
+    result = order_sensitivity(blind, 4)
+    assert not result.holds
+    assert result.violations["exchange"] == 0 < result.violations["lowers"]
 
     def reversed_loss(scores, orders):
         value, gradient = order_loss(ListMLELoss(), orders.shape[1])(-scores)
         return value, -gradient
 
-    found = order_sensitivity(reversed_loss, 3)
-    assert found.violations["exchange"] > 0 and found.example["condition"] == "exchange"
+    result = order_sensitivity(reversed_loss, 3)
+    assert result.violations["exchange"] > 0 and result.example["condition"] == "exchange"
 
 
 def test_top_k_sensitivity_with_the_equality_clause():
@@ -127,10 +132,10 @@ def test_top_k_labels_make_listnet_blind_beyond_k():
 
 def test_top_k_labels():
     data = pk.RankingDataset.from_arrays(None, [3, 1, 4, 2, 0, -1, 1, 0, 2, 2, 2], [0] * 6 + [1] * 2 + [2] * 3)
-    found = pk.theory.top_k_labels(data, 2).y
-    assert found[:6].tolist() == [3, 2, 4, 2, 2, -1]
-    assert found[6:8].tolist() == [1, 0]  # as many documents as count
-    assert found[8:].tolist() == [2, 2, 2]  # a tie with the k-th stays
+    result = pk.theory.top_k_labels(data, 2).y
+    assert result[:6].tolist() == [3, 2, 4, 2, 2, -1]
+    assert result[6:8].tolist() == [1, 0]  # as many documents as count
+    assert result[8:].tolist() == [2, 2, 2]  # a tie with the k-th stays
     low = pk.RankingDataset.from_arrays(None, [0.5, 0.2, 0.1])
     lifted = pk.theory.top_k_labels(low, 1).y
     assert (lifted >= 0).all() and lifted[1] == lifted[2] == lifted[0] - 1
@@ -140,28 +145,28 @@ def test_top_k_labels():
 
 def test_minimiser_of_listmle_is_the_plackett_luce_model():
     theta = np.array([0.9, -0.3, 0.1, -0.7])
-    found = expected_minimiser(ListMLELoss(), PermutationSpace.plackett_luce(theta))
-    assert found.scores == pytest.approx(theta - theta.mean(), abs=1e-4)
-    assert found.spread < 1e-4 and found.gradient < 1e-6
+    result = expected_minimiser(ListMLELoss(), PermutationSpace.plackett_luce(theta))
+    assert result.scores == pytest.approx(theta - theta.mean(), abs=1e-4)
+    assert result.spread < 1e-4 and result.gradient < 1e-6
 
 
 @pytest.mark.parametrize("loss", [ListMLELoss(), ListNetLoss(), Logistic(), Square(), Hinge()], ids=lambda l: l.name)
 def test_minimiser_is_not_beaten_nearby_and_not_by_a_grid(loss):
     space = PermutationSpace.random(3, random_state=5, concentration=2.0)
-    found = expected_minimiser(loss, space, n_starts=3)
+    result = expected_minimiser(loss, space, n_starts=3)
     evaluate = order_loss(loss, 3)
     rng = np.random.default_rng(0)
     for scale in (1e-3, 0.1, 2.0):
         for _ in range(40):
-            other = found.scores + scale * rng.standard_normal(3)
-            assert space.probabilities @ evaluate(other)[0] >= found.risk - 1e-9
+            other = result.scores + scale * rng.standard_normal(3)
+            assert space.probabilities @ evaluate(other)[0] >= result.risk - 1e-9
 
 
 def test_minimiser_of_listmle_sorts_like_the_mode_on_order_preserving_spaces():
     for seed in range(40):
         space = PermutationSpace.order_preserving(3, random_state=seed, noise=1.0)
-        found = expected_minimiser(ListMLELoss(), space, n_starts=1)
-        assert np.argsort(-found.scores).tolist() == space.mode.tolist()
+        result = expected_minimiser(ListMLELoss(), space, n_starts=1)
+        assert np.argsort(-result.scores).tolist() == space.mode.tolist()
 
 
 def test_worked_example_of_the_top_one_loss():
@@ -184,11 +189,11 @@ def test_order_preserving_spaces_are_separable_and_transitive_with_the_best_orde
     for seed in range(15):
         space = PermutationSpace.order_preserving(4, random_state=seed)
         for given in (None, weights):
-            found = separability(space, given)
-            assert found.transitive and found.order.tolist() == space.mode.tolist()
+            result = separability(space, given)
+            assert result.transitive and result.order.tolist() == space.mode.tolist()
             kendall = pk.theory.WeightedKendall(None if given is None else tuple(given))
             risks = true_risks(kendall, space)
-            assert space.orders[int(np.argmin(risks))].tolist() == found.order.tolist()
+            assert space.orders[int(np.argmin(risks))].tolist() == result.order.tolist()
     cycle = PermutationSpace({(0, 1, 2): 1, (1, 2, 0): 1, (2, 0, 1): 1})
     assert separability(cycle).separable and not separability(cycle).transitive
     assert not separability(PermutationSpace.uniform(3)).separable

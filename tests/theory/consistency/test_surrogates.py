@@ -102,8 +102,8 @@ def test_weights_make_surrogates_agree_with_weighted_kendall():
         space = PermutationSpace.order_preserving(3, random_state=seed, noise=1.0)
         best = space.orders[int(np.argmin(true_risks(true, space)))].tolist()
         for surrogate in (logistic(DISCOUNT[:3]), weighted_list_surrogate(DISCOUNT[:3])):
-            found = expected_minimiser(surrogate, space, n_starts=1)
-            assert np.argsort(-found.scores).tolist() == best
+            result = expected_minimiser(surrogate, space, n_starts=1)
+            assert np.argsort(-result.scores).tolist() == best
 
 
 def test_unweighted_surrogates_miss_weighted_optima():
@@ -114,8 +114,8 @@ def test_unweighted_surrogates_miss_weighted_optima():
     tried = 0
     for seed in range(90):
         space = PermutationSpace.random(3, random_state=seed)
-        found = separability(space, weights)
-        if not found.transitive:
+        result = separability(space, weights)
+        if not result.transitive:
             continue
         tried += 1
         risks = true_risks(true, space)

@@ -16,13 +16,13 @@ from plackett.theory.consistency.tendency import approx_ndcg_tendency, soft_ndcg
 def test_tendency_correlation_is_the_least_worst_disagreement():
     rng = np.random.default_rng(0)
     m, a = rng.random(40), rng.random(40)
-    found = tendency_correlation(a, m)
+    result = tendency_correlation(a, m)
     grid = [np.ptp(beta * a - m) for beta in np.linspace(0, 3, 3001)]
-    assert found.epsilon == pytest.approx(min(grid), abs=1e-3)
-    assert np.ptp(found.beta * a - m) == pytest.approx(found.epsilon, abs=1e-7)
+    assert result.epsilon == pytest.approx(min(grid), abs=1e-3)
+    assert np.ptp(result.beta * a - m) == pytest.approx(result.epsilon, abs=1e-7)
     assert tendency_correlation(3 * m + 7, m).epsilon == pytest.approx(0, abs=1e-9)
-    assert tendency_correlation(0.1 * a - 4, m).epsilon == pytest.approx(found.epsilon)
-    assert found.epsilon <= np.ptp(m) and tendency_correlation(-m, m).epsilon == pytest.approx(np.ptp(m))
+    assert tendency_correlation(0.1 * a - 4, m).epsilon == pytest.approx(result.epsilon)
+    assert result.epsilon <= np.ptp(m) and tendency_correlation(-m, m).epsilon == pytest.approx(np.ptp(m))
     assert tendency_correlation(np.ones(40), m) == (np.ptp(m), 0.0)
 
 
@@ -70,10 +70,10 @@ def test_approx_ndcg_is_within_half_the_bound_of_ndcg(alpha):
 
 
 def test_svm_map_prefers_the_worse_model_on_a_list_made_for_it():
-    found = svm_disagreement()
-    assert found.precision == pytest.approx((0.005, 0.998), abs=6e-4)
-    assert found.loss == pytest.approx((0.995, 5.1), abs=0.05)
-    assert found.loss[0] < found.loss[1] and found.disagreement == pytest.approx(0.992, abs=1e-3)
+    result = svm_disagreement()
+    assert result.precision == pytest.approx((0.005, 0.998), abs=6e-4)
+    assert result.loss == pytest.approx((0.995, 5.1), abs=0.05)
+    assert result.loss[0] < result.loss[1] and result.disagreement == pytest.approx(0.992, abs=1e-3)
     for n in (5, 50):  # as near to 1 as one likes
         assert svm_disagreement(n, 100 * n).disagreement > 1 - 1.0 / n
 

@@ -29,15 +29,15 @@ def test_splits_spend_the_budget_inside_the_limits():
 
 
 def test_both_ends_are_worse_than_the_middle():
-    found = simulate_labelling(
+    result = simulate_labelling(
         600, world=PlantedWorld(n_features=20, query_noise=1.0), queries=[1, 20, 60, 300], n_repeats=6
     )
-    inner = found.risk[1:3].min()
-    spread = 2 * found.error.max()
-    assert found.risk[0] > inner + spread and found.risk[3] > inner
-    assert found.best in (1, 2)
-    assert (found.gap <= found.bound).all() and found.gap[0] > found.gap[2]
-    assert found.documents.tolist() == [600, 30, 10, 2]
+    inner = result.risk[1:3].min()
+    spread = 2 * result.error.max()
+    assert result.risk[0] > inner + spread and result.risk[3] > inner
+    assert result.best in (1, 2)
+    assert (result.gap <= result.bound).all() and result.gap[0] > result.gap[2]
+    assert result.documents.tolist() == [600, 30, 10, 2]
 
 
 def test_documents_are_hidden_and_nothing_else():
@@ -56,10 +56,10 @@ def test_a_curve_that_follows_the_law_is_carried_on_rightly():
     truth = 0.8 - 0.9 * n**-0.5 - 0.5 * m**-1.0
     rng = np.random.default_rng(0)
     curve = LearningCurve(n.astype(float), m.astype(float), truth + 0.005 * rng.standard_normal((8, n.size)))
-    found = curve.predict(1000, 30)
+    result = curve.predict(1000, 30)
     exact = 0.8 - 0.9 * 1000**-0.5 - 0.5 / 30
-    assert found.value == pytest.approx(exact, abs=0.02)
-    assert found.low <= exact <= found.high and found.high - found.low < 0.1
+    assert result.value == pytest.approx(exact, abs=0.02)
+    assert result.low <= exact <= result.high and result.high - result.low < 0.1
     assert curve.predict(1000, 30).value > curve.predict(100, 30).value
 
 
@@ -170,8 +170,8 @@ def test_bad_numbers_are_named(arguments, options, message):
 
 
 def test_limits_are_kept_and_bad_ones_refused():
-    found = plan(400, queries=30, documents=50, n_features=3, n_repeats=1)
-    assert all(a.queries <= 30 and a.documents <= 50 for a in found.answers)
+    result = plan(400, queries=30, documents=50, n_features=3, n_repeats=1)
+    assert all(a.queries <= 30 and a.documents <= 50 for a in result.answers)
     assert plan(queries=20, documents=10, n_features=2, n_repeats=1).budget == 200
     with pytest.raises(pk.DataError, match="give the number of judgements"):
         plan(queries=20)
@@ -183,8 +183,8 @@ def test_command_line(tmp_path):
     path, out = tmp_path / "pilot.txt", tmp_path / "plan.svg"
     pk.write_letor(PlantedWorld(n_features=3).sample(30, 8, random_state=0), path)
     runner = CliRunner()
-    words = ["plan", "-j", "300", "--documents", "30", "--pilot", str(path), "--repeats", "1"]
-    shown = runner.invoke(app, [*words, "--out", str(out)])
+    arguments = ["plan", "-j", "300", "--documents", "30", "--pilot", str(path), "--repeats", "1"]
+    shown = runner.invoke(app, [*arguments, "--out", str(out)])
     assert shown.exit_code == 0, shown.output
     assert "300 judgements" in shown.output and "By your pilot, spend" in shown.output
     assert out.read_text("utf-8").startswith("<svg")
@@ -195,7 +195,7 @@ def test_command_line(tmp_path):
     for bad, message in (
         (["plan"], "give --judgements"),
         (["plan", "-j", "100", "--out", "x.png"], "written as .svg"),
-        ([*words, "-a", "Nothing"], "unknown ranker"),
+        ([*arguments, "-a", "Nothing"], "unknown ranker"),
         (["plan", "-j", "1000", "--queries", "5", "--documents", "2", "--repeats", "1"], ""),
     ):
         result = runner.invoke(app, bad)

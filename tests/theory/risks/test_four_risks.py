@@ -20,11 +20,11 @@ def test_excess_is_at_most_twice_the_gap_and_true_excess_at_most_that_of_the_hin
         if not any(np.ptp(y) for y in world.labels):
             continue
         sample = world.sample_pairs(6, 3, random_state=i)
-        found = four_risks("pairwise 0-1", Hinge(), functions, world, sample)
-        assert found.excess <= 2 * found.gap + 1e-12
-        assert (found.expected_true <= found.expected_surrogate + 1e-12).all()
-        assert (found.empirical_true <= found.empirical_surrogate + 1e-12).all()
-        positive += found.excess > 0
+        result = four_risks("pairwise 0-1", Hinge(), functions, world, sample)
+        assert result.excess <= 2 * result.gap + 1e-12
+        assert (result.expected_true <= result.expected_surrogate + 1e-12).all()
+        assert (result.empirical_true <= result.empirical_surrogate + 1e-12).all()
+        positive += result.excess > 0
     assert positive > 3
 
 

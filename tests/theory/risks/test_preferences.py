@@ -34,12 +34,12 @@ def test_losses_against_the_double_sum():
     rng = np.random.default_rng(0)
     for n in (2, 5, 8):
         h, labels, order = random_table(rng, n), rng.integers(0, 3, n), rng.permutation(n)
-        place = np.argsort(order)
+        position = np.argsort(order)
         pairs = [(u, v) for u in range(n) for v in range(n) if labels[v] > labels[u]]
         share = 2 / (n * (n - 1))
         assert preference_loss(h, labels) == pytest.approx(share * sum(h[u, v] for u, v in pairs))
-        assert ranking_loss(order, labels) == pytest.approx(share * sum(place[u] < place[v] for u, v in pairs))
-        of_order = np.where(np.eye(n) > 0, 0.5, place[:, None] < place)
+        assert ranking_loss(order, labels) == pytest.approx(share * sum(position[u] < position[v] for u, v in pairs))
+        of_order = np.where(np.eye(n) > 0, 0.5, position[:, None] < position)
         assert preference_loss(of_order, labels) == pytest.approx(ranking_loss(order, labels))
     assert ranking_loss([3, 2, 1, 0], [4, 3, 2, 1]) == 1.0
     assert ranking_loss([0], [1]) == 0.0
@@ -56,12 +56,12 @@ def test_emphasis():
         weight = partite_emphasis(labels)
         assert all(emphasis_axioms(weight, 7))
         order = rng.permutation(7)
-        place = np.argsort(order)
+        position = np.argsort(order)
         pairs = [(u, v) for u in range(7) for v in range(7) if labels[u] > labels[v]]
-        wrong = np.mean([place[u] > place[v] for u, v in pairs])
+        wrong = np.mean([position[u] > position[v] for u, v in pairs])
         assert ranking_loss(order, labels, weight) == pytest.approx(wrong)
         binary = (labels > 1).astype(int)
-        auc = pk.evaluate(binary, -place, ["AUC"]).mean["AUC"]
+        auc = pk.evaluate(binary, -position, ["AUC"]).mean["AUC"]
         assert ranking_loss(order, binary, partite_emphasis(binary)) == pytest.approx(1 - auc)
     # only the pairs of the true best count
     assert ranking_loss([0, 3, 2, 1], [3, 2, 1, 0], top_k_emphasis(1)) == 0.0
@@ -99,13 +99,13 @@ def test_regrets_of_two_stages():
         cases = bipartite_cases(rng, sets)
         assert independent_preferences(cases)
         h = random_table(rng, 4)
-        found = regrets(cases, h, SortByDegree().order)
-        assert found.preference >= -1e-12
-        assert found.preference_each == pytest.approx(found.preference)
-        assert found.ranking <= found.ranking_each + 1e-12
-        assert found.ranking <= two_stage_bound(found.preference, "degree") + 1e-12
+        result = regrets(cases, h, SortByDegree().order)
+        assert result.preference >= -1e-12
+        assert result.preference_each == pytest.approx(result.preference)
+        assert result.ranking <= result.ranking_each + 1e-12
+        assert result.ranking <= two_stage_bound(result.preference, "degree") + 1e-12
         drawn = regrets(cases, h, quicksort_rule)
-        assert drawn.ranking <= two_stage_bound(found.preference) + 0.05  # 200 runs stand for the expectation
+        assert drawn.ranking <= two_stage_bound(result.preference) + 0.05  # 200 runs stand for the expectation
 
 
 def test_a_rule_that_sees_the_set_can_have_negative_regret():
@@ -117,10 +117,10 @@ def test_a_rule_that_sees_the_set_can_have_negative_regret():
     def rule(table):
         return [0, 1] if len(table) == 2 else [1, 0, 2]
 
-    found = regrets(cases, h, rule)
-    assert found.ranking == pytest.approx(-1 / 6)  # the best single order (0, 1, 2) has one of three pairs wrong
-    assert found.ranking_each == pytest.approx(0.0)
-    assert found.preference < found.preference_each
+    result = regrets(cases, h, rule)
+    assert result.ranking == pytest.approx(-1 / 6)  # the best single order (0, 1, 2) has one of three pairs wrong
+    assert result.ranking_each == pytest.approx(0.0)
+    assert result.preference < result.preference_each
     for bad, match in (([(0.5, (0, 1), (1, 0))], "sum to 1"),):
         with pytest.raises(DataError, match=match):
             regrets(bad, h, rule)
@@ -136,8 +136,8 @@ def test_bounds_as_numbers():
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))
 def test_no_deterministic_rule_is_better_than_two(order):
-    found = worst_case_of_rule(lambda h: order)
-    assert found.preference == pytest.approx(1 / 3) and found.ranking == pytest.approx(2 / 3)
+    result = worst_case_of_rule(lambda h: order)
+    assert result.preference == pytest.approx(1 / 3) and result.ranking == pytest.approx(2 / 3)
 
 
 # -------------------------------------------------------------------------------------------------------------- bounds
@@ -154,8 +154,8 @@ def test_bound_of_cohen_holds_for_any_order():
             continue
         for order in (rng.permutation(n), GreedyOrder().order(h)):
             tight, loose = (cohen_ranker_bound(order, h, pairs, tight=t) for t in (True, False))
-            place = np.argsort(order)
-            assert tight.violated == np.mean([place[u] > place[v] for u, v in pairs])
+            position = np.argsort(order)
+            assert tight.violated == np.mean([position[u] > position[v] for u, v in pairs])
             assert tight.violated <= tight.bound + 1e-12 <= loose.bound + 2e-12
     # attained: preferences that follow the order and contradict the truth
     assert cohen_ranker_bound([0, 1], [[0.5, 1.0], [0.0, 0.5]], [(1, 0)]) == (1.0, 1.0)
@@ -194,9 +194,9 @@ def test_contradictions():
     reach[random.winner, random.loser] = True
     for m in range(9):
         reach |= reach[:, [m]] & reach[[m]]
-    found = contradictions(random)
-    np.testing.assert_array_equal(found.cyclic, reach[random.loser, random.winner])
-    assert 0 < found.cyclic.sum() < len(random)
+    result = contradictions(random)
+    np.testing.assert_array_equal(result.cyclic, reach[random.loser, random.winner])
+    assert 0 < result.cyclic.sum() < len(random)
     with pytest.raises(DataError, match="no preferences"):
         contradictions(data)
 

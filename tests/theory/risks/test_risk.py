@@ -16,8 +16,7 @@ from plackett.theory.risks.finite_world import FiniteWorld
 from plackett.theory.risks.pair_zero_one import PairZeroOne
 from plackett.theory.risks.planted_world import PlantedWorld
 from plackett.theory.risks.query_level import query_level_losses, risk_levels
-from plackett.theory.risks.risk import Risk
-from plackett.theory.risks.standard_errors import risk_standard_error
+from plackett.theory.risks.risk import Risk, risk_standard_error
 
 PHI = {
     "hinge": (Hinge(), lambda z: max(0.0, 1 - z)),
@@ -205,13 +204,13 @@ def score(X):
 )
 def test_empirical_risks_are_unbiased_for_the_exact_one(risk, draw):
     world = a_world()
-    found = []
+    result = []
     for i in range(600):
         data = draw(world, i)
-        found.append(risk(score(data.X), data))
+        result.append(risk(score(data.X), data))
     exact = world.expected(risk, score)
-    assert np.mean(found) == pytest.approx(exact, abs=4.5 * np.std(found) / math.sqrt(len(found)))
-    assert exact > 0.05 and np.std(found) > 0  # something to be wrong about
+    assert np.mean(result) == pytest.approx(exact, abs=4.5 * np.std(result) / math.sqrt(len(result)))
+    assert exact > 0.05 and np.std(result) > 0  # something to be wrong about
 
 
 def test_pooling_is_biased_where_long_lists_are_hard():
@@ -272,8 +271,8 @@ def test_bipartite_standard_error_is_that_of_two_samples():
 def test_one_interface_serves_documents_pairs_and_lists():
     data, s = made((4, 6))
     for loss in (Square(), Hinge(), ListNetLoss()):
-        found = as_associate_loss(loss)
-        counts = found.associates.labelled(data)
+        result = as_associate_loss(loss)
+        counts = result.associates.labelled(data)
         assert query_level_losses(loss, s, data) * counts == pytest.approx(loss.bind(data).evaluate(s)[0])
     for loss in (Square(), Hinge()):
         assert Risk(loss)(s, data) == pytest.approx(query_level_losses(loss, s, data).mean())
@@ -291,8 +290,8 @@ def test_query_level_loss_tends_to_its_expectation():
 
 def test_pair_level_minus_query_level_is_the_sum_of_the_parts():
     data, s = made((3, 9, 5, 1))
-    found = risk_levels(Hinge(), s, data)
-    assert found.parts.sum() == pytest.approx(found.associate_level - found.query_level)
+    result = risk_levels(Hinge(), s, data)
+    assert result.parts.sum() == pytest.approx(result.associate_level - result.query_level)
     even, scores = made((4,) * 5, levels=4)
     even = even.replace(y=np.tile([3.0, 2, 1, 0], 5))  # as many pairs in each query
     equal = risk_levels(Hinge(), scores, even)

@@ -13,8 +13,8 @@ from plackett.theory.stability.measured import stability
 from plackett.theory.stability.proved import same_penalty
 
 
-def svm(kind=pk.RankSVM, C=0.02, **words):
-    return kind(C=C, loss="hinge", standardize=False, tol=1e-4, **words)
+def svm(kind=pk.RankSVM, C=0.02, **parameters):
+    return kind(C=C, loss="hinge", standardize=False, tol=1e-4, **parameters)
 
 
 def uneven(seed=0):
@@ -30,22 +30,22 @@ def uneven(seed=0):
 @pytest.mark.parametrize("ranker", [svm(), svm(pk.IRSVM, 0.3)], ids=["RankSVM", "IRSVM"])
 def test_leaving_queries_out_changes_losses_by_less_than_is_proved(ranker):
     data = uneven()
-    found = stability(ranker, data, n=15, n_jobs=1)
-    assert found.changes.size == len(units(data, "query"))
-    assert 0 < found.max <= found.proved.value
-    assert found.mean <= found.max and found.variance >= 0
+    result = stability(ranker, data, n=15, n_jobs=1)
+    assert result.changes.size == len(units(data, "query"))
+    assert 0 < result.max <= result.proved.value
+    assert result.mean <= result.max and result.variance >= 0
     r = len(units(data, "query"))
     n = pk.theory.Risk("pairwise 0-1").associate_loss.associates.labelled(data)
     kappa = np.linalg.norm(data.X, axis=1).max()
     ratio = n.max() / n[n > 0].mean() if isinstance(ranker, pk.RankSVM) else 1.0
     penalty = 1 / (2 * ranker.C * (n.sum() if isinstance(ranker, pk.RankSVM) else r))
-    assert found.proved.value == pytest.approx(4 * kappa**2 / (penalty * r) * ratio)
-    assert "at most" in str(found)
+    assert result.proved.value == pytest.approx(4 * kappa**2 / (penalty * r) * ratio)
+    assert "at most" in str(result)
 
 
 def test_a_change_is_the_largest_over_the_pairs_of_the_probe():
     data = uneven()
-    found = stability(svm(), data, n=1, random_state=3, n_jobs=1)
+    result = stability(svm(), data, n=1, random_state=3, n_jobs=1)
     drawn = np.random.default_rng(3).permutation(units(data, "query"))[0]
     less = data.select(np.delete(np.arange(15), drawn))
     one = svm().fit(data)
@@ -57,7 +57,7 @@ def test_a_change_is_the_largest_over_the_pairs_of_the_probe():
                 if data.y[u] > data.y[v]:
                     z = (data.X[u] - data.X[v]).astype(float)
                     largest = max(largest, abs(max(0, 1 - z @ one.coef_) - max(0, 1 - z @ other.coef_)))
-    assert found.max == pytest.approx(largest, rel=1e-5)
+    assert result.max == pytest.approx(largest, rel=1e-5)
 
 
 def test_query_level_losses_change_by_no_more_than_those_of_pairs():
@@ -80,10 +80,10 @@ def test_replacing_a_document_changes_losses_by_less_than_is_proved():
     data = pk.RankingDataset.from_arrays(
         X, (X[:, 0] + 0.3 * rng.standard_normal(60) > 0).astype(float), np.zeros(60, int)
     )
-    found = stability(svm(C=1e-3), data, "document", "replace", n=20, n_jobs=1)
-    assert 0 < found.max <= found.proved.value
-    assert found.proved.penalty == pytest.approx(1 / (2 * 1e-3 * 60 * 59 / 2))
-    assert found.proved.value == pytest.approx(16 / (found.proved.penalty * 60), rel=1e-5)
+    result = stability(svm(C=1e-3), data, "document", "replace", n=20, n_jobs=1)
+    assert 0 < result.max <= result.proved.value
+    assert result.proved.penalty == pytest.approx(1 / (2 * 1e-3 * 60 * 59 / 2))
+    assert result.proved.value == pytest.approx(16 / (result.proved.penalty * 60), rel=1e-5)
 
 
 def lists(r, seed=0, m=5):
@@ -101,25 +101,25 @@ def test_listwise_methods_keep_to_their_coefficients_and_get_more_stable(kind):
     ranker = kind(alpha=0.1, standardize=False, tol=1e-10, max_iter=2000)  # λ = 0.05
     few, many = (stability(ranker, lists(r), n=20, n_jobs=1) for r in (20, 80))
     G = 8 if kind is pk.ListMLE else 2
-    for found, r in ((few, 20), (many, 80)):
+    for result, r in ((few, 20), (many, 80)):
         kappa = np.linalg.norm(lists(r).X, axis=1).max()
-        assert found.proved.value == pytest.approx(G**2 * kappa**2 / (0.05 * r))
-        assert 0 < found.max <= found.proved.value
+        assert result.proved.value == pytest.approx(G**2 * kappa**2 / (0.05 * r))
+        assert 0 < result.max <= result.proved.value
     assert many.max < 0.5 * few.max
 
 
 def test_the_largest_change_falls_with_the_number_of_queries():
-    found = stability(svm(pk.IRSVM, 0.05), lists(160), n=15, sizes=(0.125, 0.25, 0.5, 1.0), n_jobs=1)
-    assert found.sizes.tolist() == [20, 40, 80, 160]
-    assert found.slope < -0.3
-    assert "to the power" in str(found)
+    result = stability(svm(pk.IRSVM, 0.05), lists(160), n=15, sizes=(0.125, 0.25, 0.5, 1.0), n_jobs=1)
+    assert result.sizes.tolist() == [20, 40, 80, 160]
+    assert result.slope < -0.3
+    assert "to the power" in str(result)
 
 
 @pytest.mark.parametrize(("unit", "mode"), CHANGES)
 def test_every_unit_can_be_removed_and_replaced(unit, mode):
     data = lists(12)
-    found = stability(pk.LinearRegression(), data, unit, mode, n=3, n_jobs=1)
-    assert found.changes.size == 3 and np.isfinite(found.changes).all() and found.proved is None
+    result = stability(pk.LinearRegression(), data, unit, mode, n=3, n_jobs=1)
+    assert result.changes.size == 3 and np.isfinite(result.changes).all() and result.proved is None
     start = prepared(data, unit)
     changed = CHANGES[unit, mode](start, int(units(start, unit)[0]), start, np.random.default_rng(0))
     counts = {"query": lambda d: d.n_queries, "document": lambda d: d.n_rows, "pair": lambda d: len(d.preferences)}
@@ -127,8 +127,8 @@ def test_every_unit_can_be_removed_and_replaced(unit, mode):
 
 
 def test_trees_have_a_measured_stability_and_no_proved_one():
-    found = stability(pk.MART(n_estimators=3, num_leaves=3, min_child_samples=2), lists(15), n=3, loss=Hinge())
-    assert found.max > 0 and found.proved is None and np.isnan(found.slope)
+    result = stability(pk.MART(n_estimators=3, num_leaves=3, min_child_samples=2), lists(15), n=3, loss=Hinge())
+    assert result.max > 0 and result.proved is None and np.isnan(result.slope)
 
 
 def test_what_cannot_be_measured_is_refused():
@@ -151,9 +151,9 @@ def test_ids_may_be_strings_features_sparse_and_the_probe_large(monkeypatch):
     named = pk.RankingDataset.from_arrays(data.X, data.y, np.array([f"q{i:02d}" for i in data.qid]))
     assert stability(svm(), named, n=3, n_jobs=1).changes == pytest.approx(plain.changes)
     sparse = pk.RankingDataset.from_arrays(csr_matrix(data.X), data.y, data.qid)
-    found = stability(svm(), sparse, n=3, n_jobs=1)
-    assert found.changes == pytest.approx(plain.changes, rel=1e-4)
-    assert found.proved.value == pytest.approx(plain.proved.value)
+    result = stability(svm(), sparse, n=3, n_jobs=1)
+    assert result.changes == pytest.approx(plain.changes, rel=1e-4)
+    assert result.proved.value == pytest.approx(plain.proved.value)
     monkeypatch.setattr(probe, "_MOST_PAIRS", 30)
     few = probe.Probe(data, Hinge())
     assert 0 < few.pairs.shape[0] <= 30 and few.data.n_queries < 15

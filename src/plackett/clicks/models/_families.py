@@ -95,7 +95,8 @@ class ExaminationModel(ClickModel):
     def _cells(self, log: ClickLog) -> np.ndarray:
         return (browsing_cells if self._browsing else rank_cells)(log, self.n_ranks_)
 
-    def _prepare(self, log: ClickLog) -> CellCounts:
+    def pages_of(self, log: ClickLog) -> CellCounts:
+        """What passes over the log need."""
         self._n_cells()  # refuses too many ranks
         return (count_browsing if self._browsing else count_ranks)(log, self.n_ranks_, self.n_jobs)
 
@@ -108,7 +109,8 @@ class ExaminationModel(ClickModel):
         self.examination_[self._reference] = 1.0
         self.attraction_ = clipped((self.clicks_ + 1.0) / (self.shown_ * 0.7 + 2.0))
 
-    def _expect(self, pages: CellCounts) -> Sums:
+    def expectations(self, pages: CellCounts) -> Sums:
+        """Expectation step for a log or a part of it."""
         part_pairs, part_entries = pages.parts
         n_parts = part_pairs.size - 1
         examined, informed = np.empty(pages.pair_clicks.size), np.empty(pages.pair_clicks.size)
@@ -219,13 +221,15 @@ class ChainModel(ClickModel):
         """Probability of reading on after a click at each rank that did not end it."""
         return np.ones(self.n_ranks_)
 
-    def _prepare(self, log: ClickLog) -> ChainPages:
+    def pages_of(self, log: ClickLog) -> ChainPages:
+        """What passes over the log need."""
         return ChainPages.of(log, self.n_ranks_, self.n_jobs)
 
     def _chain_sums(self, pages: ChainPages) -> ChainSums:
         return chain_pass(pages, self.attraction_, self._stop(), self._skip_go(), self._click_go(), self.n_jobs)
 
-    def _expect(self, pages: ChainPages) -> Sums:
+    def expectations(self, pages: ChainPages) -> Sums:
+        """Expectation step for a log or a part of it."""
         sums = self._chain_sums(pages)
         by_pair = ("examined", "informed", "clicks", "gone_on", "stop_score", "stop_information")
         return Sums(sums.log_likelihood, {name: getattr(sums, name) for name in by_pair}, {"ranks": sums.ranks})

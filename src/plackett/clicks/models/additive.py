@@ -79,7 +79,8 @@ class AdditiveTwoTower(ClickModel):
         self.precision_ = 1.0 if isinstance(self.prior, str) else 1e-4 if self.prior is None else float(self.prior)
         return FLAT
 
-    def _prepare(self, log: ClickLog) -> CellCounts:
+    def pages_of(self, log: ClickLog) -> CellCounts:
+        """What passes over the log need."""
         return count_ranks(log, self.n_ranks_, self.n_jobs)
 
     def _start(self, totals: Totals) -> None:
@@ -88,7 +89,8 @@ class AdditiveTwoTower(ClickModel):
         self.pair_effect_ = np.zeros(self.shown_.size)
         self.examined_ = self.shown_
 
-    def _expect(self, pages: CellCounts) -> Sums:
+    def expectations(self, pages: CellCounts) -> Sums:
+        """Expectation step for a log or a part of it."""
         part_pairs, part_entries = pages.parts
         n_parts = part_pairs.size - 1
         effect, curvature = self.pair_effect_.copy(), np.empty(self.pair_effect_.size)

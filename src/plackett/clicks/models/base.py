@@ -148,7 +148,7 @@ class ClickModel:
         """Pages of a block in the form that `statistics` takes; make it once, use it in every pass."""
         model = copy(self)
         model.n_ranks_ = n_ranks
-        return model._prepare(log)
+        return model.pages_of(log)
 
     def parameters(self) -> dict[str, Any]:
         """Parameters that the next pass starts from."""
@@ -170,7 +170,7 @@ class ClickModel:
         """
         model = copy(self)
         model.__dict__.update(parameters)
-        return model._expect(pages)
+        return model.expectations(pages)
 
     @property
     def has_passes(self) -> bool:
@@ -213,8 +213,8 @@ class ClickModel:
 
     def _fit(self, log: ClickLog, verbose: bool) -> None:
         """Fit by passes; models with a closed form override this."""
-        pages = self._prepare(log)
-        self._fit_passes(self._totals(log, pages, self.n_ranks_), lambda _: self._expect(pages), verbose)
+        pages = self.pages_of(log)
+        self._fit_passes(self._totals(log, pages, self.n_ranks_), lambda _: self.expectations(pages), verbose)
 
     def _fit_passes(self, totals: Totals, statistics: Callable[[dict[str, Any]], Sums], verbose: bool) -> None:
         self.pairs_, self.n_ranks_ = totals.pairs, totals.n_ranks
@@ -234,7 +234,7 @@ class ClickModel:
                 self._estimate_priors()
         self.n_iter_ = len(self.log_likelihoods_)
 
-    def _prepare(self, log: ClickLog) -> Any:
+    def pages_of(self, log: ClickLog) -> Any:
         """What passes over the log need."""
         raise NotImplementedError
 
@@ -242,7 +242,7 @@ class ClickModel:
         """Parameters to start from."""
         raise NotImplementedError
 
-    def _expect(self, pages: Any) -> Sums:
+    def expectations(self, pages: Any) -> Sums:
         """Expectations at the parameters; depends on nothing but `parameters`."""
         raise NotImplementedError
 

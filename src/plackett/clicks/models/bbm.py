@@ -48,7 +48,7 @@ class BBM(ExaminationModel):
     def _fit(self, log: ClickLog, verbose: bool) -> None:
         if self.prior is not None:
             raise DataError(f"prior={self.prior!r}; the prior of BBM is uniform: leave it at None")
-        counts = self._prepare(log)
+        counts = self.pages_of(log)
         shown = np.maximum(counts.cell_shown, 1e-12)
         rate = np.where(counts.cell_shown > 0, 2.0 * counts.cell_clicks / shown, 1.0)
         self.examination_ = np.clip(rate, 1e-9, 1.0)

@@ -45,7 +45,8 @@ class MixtureModel(ClickModel):
     needs_moves: ClassVar[bool] = True
     _shared: ClassVar[tuple[str, ...]] = ("blind_", "mix_")
 
-    def _prepare(self, log: ClickLog) -> CellCounts:
+    def pages_of(self, log: ClickLog) -> CellCounts:
+        """What passes over the log need."""
         return count_ranks(log, self.n_ranks_, self.n_jobs)
 
     def _start(self, totals: Totals) -> None:
@@ -54,7 +55,8 @@ class MixtureModel(ClickModel):
         self.attraction_ = clipped((self.clicks_ + 1.0) / (self.shown_ + 2.0))
         self._cell_shown, self._cell_clicks = totals.cell_shown, totals.cell_clicks
 
-    def _expect(self, pages: CellCounts) -> Sums:
+    def expectations(self, pages: CellCounts) -> Sums:
+        """Expectation step for a log or a part of it."""
         pair, cell, n = pages.pair, pages.cell, self.attraction_.size
         r, b = self.attraction_[pair], self.blind_[cell]
         chance = self.mix_ * r + (1 - self.mix_) * b
@@ -194,7 +196,8 @@ class PBMMixture(ClickModel):
 
     n_types: int = 2
 
-    def _prepare(self, log: ClickLog) -> ChainPages:
+    def pages_of(self, log: ClickLog) -> ChainPages:
+        """What passes over the log need."""
         return ChainPages.of(log, self.n_ranks_, self.n_jobs)
 
     def _start(self, totals: Totals) -> None:
@@ -205,7 +208,8 @@ class PBMMixture(ClickModel):
         self.examination_ = np.arange(1, self.n_ranks_ + 1.0) ** -steep
         self.examination_[:, 1:] = np.minimum(self.examination_[:, 1:], 0.95)
 
-    def _expect(self, pages: ChainPages) -> Sums:
+    def expectations(self, pages: ChainPages) -> Sums:
+        """Expectation step for a log or a part of it."""
         n_parts = pages.part_rows.size - 1
         examined, informed = np.zeros(pages.n_pairs), np.zeros(pages.n_pairs)
         by_type = np.zeros((n_parts, self.n_types, 3, pages.n_ranks))

@@ -60,7 +60,8 @@ class TrustBias(ClickModel):
             warnings.warn(f"TrustBias cannot tell trust from relevance here. {doubt}", PlackettWarning, stacklevel=2)
         return self
 
-    def _prepare(self, log: ClickLog) -> CellCounts:
+    def pages_of(self, log: ClickLog) -> CellCounts:
+        """What passes over the log need."""
         return count_ranks(log, self.n_ranks_, self.n_jobs)
 
     def _start(self, totals: Totals) -> None:
@@ -69,7 +70,8 @@ class TrustBias(ClickModel):
         self.attraction_ = clipped((self.clicks_ + 1.0) / (self.shown_ * 0.7 + 2.0))
         self._cell_shown, self._cell_clicks = totals.cell_shown, totals.cell_clicks
 
-    def _expect(self, pages: CellCounts) -> Sums:
+    def expectations(self, pages: CellCounts) -> Sums:
+        """Expectation step for a log or a part of it."""
         pair, cell, n = pages.pair, pages.cell, self.n_ranks_
         r, good, bad = self.attraction_[pair], self.relevant_[cell], self.irrelevant_[cell]
         chance = good * r + bad * (1 - r)

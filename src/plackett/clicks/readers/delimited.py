@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from plackett._base.errors import DataError
 from plackett._files.compression import codec_of, pieces
 from plackett.clicks.bad_lines import BadLines
-from plackett.clicks.readers._lines import lines
+from plackett.clicks.readers.lines import lines
 from plackett.clicks.readers.table_format import LINE, LONG, TableFormat
 from plackett.data.file_bytes import bare_suffix, read_bytes
 from plackett.data.tables import what_is_wrong

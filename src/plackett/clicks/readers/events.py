@@ -16,7 +16,7 @@ from plackett._files.parquet import named_damage
 from plackett.clicks.bad_lines import BadLines
 from plackett.clicks.fields import MAX_RANK
 from plackett.clicks.log import ClickLog
-from plackett.clicks.readers._lines import lines
+from plackett.clicks.readers.lines import lines
 from plackett.clicks.readers.objects import ENVELOPE, objects, table_of_objects
 from plackett.clicks.readers.page_arrays import FROM_ZERO, NoPagesError, page_arrays
 from plackett.clicks.readers.proposals import kinds_of, propose, shown_kinds
@@ -131,7 +131,7 @@ def read_events(
     fields |= {"shown": shown, "click": click, "actions": actions, "value": value, "time": time, "user": user}
     fields |= {"ranker": ranker, "propensity": propensity, "conditional_propensity": conditional_propensity}
     fields |= {"where": where, "event": event, "queries": queries}
-    return EventLog(path, Form.of(path, **fields), first_rank, key).whole()
+    return EventLog(path, EventForm.of(path, **fields), first_rank, key).whole()
 
 
 def iter_events(
@@ -143,11 +143,11 @@ def iter_events(
     **fields: Any,
 ) -> Iterator[ClickLog]:
     """Read a log of events in parts of about ``n_rows`` events; for the fields see `read_events`."""
-    yield from EventLog(path, Form.of(path, **fields), first_rank, key).parts(n_rows)
+    yield from EventLog(path, EventForm.of(path, **fields), first_rank, key).parts(n_rows)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Form:
+class EventForm:
     """Which fields of an event mean what; see `read_events`."""
 
     page: tuple[str, ...]
@@ -174,7 +174,7 @@ class Form:
     lists_queries: bool = False
 
     @classmethod
-    def of(cls, path: Any, **given: Any) -> Form:
+    def of(cls, path: Any, **given: Any) -> EventForm:
         """The form of a log from what its user says; if that is too little, an error proposes what to say."""
         name = "the table" if is_table(path) else os.fspath(path)
         given = {role: value for role, value in given.items() if value is not None}
@@ -279,7 +279,7 @@ class EventLog:
     """
 
     def __init__(
-        self, path: Any, form: Form, first_rank: int | str | None, key: bytes | str | None, queries: Any = None
+        self, path: Any, form: EventForm, first_rank: int | str | None, key: bytes | str | None, queries: Any = None
     ) -> None:
         if first_rank is not None and str(first_rank) not in ("0", "1"):
             raise DataError(f"first_rank={first_rank!r}; the top rank is called 0 or 1")

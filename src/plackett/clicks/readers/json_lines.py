@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from plackett._base.errors import DataError
 from plackett.clicks.bad_lines import BadLines
-from plackett.clicks.readers._lines import lines
+from plackett.clicks.readers.lines import lines
 from plackett.clicks.readers.table_format import LINE, TableFormat, first_line_of
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from plackett.clicks.bad_lines import BadLines
-from plackett.clicks.readers._lines import lines
+from plackett.clicks.readers.lines import lines
 
 if TYPE_CHECKING:
     import polars as pl

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from plackett._base.errors import DataError
 from plackett.clicks.bad_lines import BadLines
 from plackett.clicks.log import ClickLog
-from plackett.clicks.readers._lines import lines
 from plackett.clicks.readers._pages import Pages
+from plackett.clicks.readers.lines import lines
 
 __all__ = ["read_pages"]
 

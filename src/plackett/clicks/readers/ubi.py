@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 
 from plackett.clicks.log import ClickLog
-from plackett.clicks.readers.events import EventLog, Form
+from plackett.clicks.readers.events import EventForm, EventLog
 
 __all__ = ["read_ubi"]
 
@@ -56,8 +56,8 @@ def iter_ubi(
     yield from EventLog(path, _form(application, actions), first_rank, key, queries).parts(n_rows)
 
 
-def _form(application: str | None, actions: Mapping[str, float] | None) -> Form:
-    return Form(
+def _form(application: str | None, actions: Mapping[str, float] | None) -> EventForm:
+    return EventForm(
         page=("query_id",),
         query="user_query",
         document="event_attributes.object.object_id",

@@ -8,8 +8,8 @@ from typing import Any
 
 from plackett._names.optional import optional
 from plackett.experiments.cells.task import CellTask
-from plackett.experiments.cells.worker import Packed, _define
-from plackett.experiments.cells.workers import _custom_measures, _packed
+from plackett.experiments.cells.worker import Packed, define_measures
+from plackett.experiments.cells.workers import custom_measures, packed
 
 #: How often a cell is tried again after its worker was lost.
 _RETRIES = 2
@@ -24,9 +24,9 @@ def run_on_cluster(
     keeps losing its workers has failed.
     """
     distributed = optional("distributed", "experiments on a cluster need")
-    measures = _packed(_custom_measures())
+    measures = packed(custom_measures())
     running = {
-        client.submit(_compute, measures, _packed(task), n_jobs, pure=False, retries=_RETRIES): task for task in tasks
+        client.submit(_compute, measures, packed(task), n_jobs, pure=False, retries=_RETRIES): task for task in tasks
     }
     try:
         for task in tasks:
@@ -49,7 +49,7 @@ def _ending(future: Any) -> tuple[Any, ...]:
 def _compute(measures: Packed, task: Packed, n_jobs: int) -> tuple[Any, ...]:
     """Compute a cell; its files are in the folder of the experiment then."""
     try:
-        _define(measures())
+        define_measures(measures())
         task().run(n_jobs, lambda number, best: None)
     except Exception as error:
         return "failed", f"{type(error).__name__}: {' '.join(str(error).split())}", traceback.format_exc()

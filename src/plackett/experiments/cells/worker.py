@@ -34,7 +34,7 @@ def main(of_a_command: bool) -> None:
     tasks: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(sys.stdin.buffer, tasks), daemon=True).start()
     import_module("plackett.experiments.cells.task")  # most of what tasks need, and most of the start-up time
-    _define(tasks.get()())
+    define_measures(tasks.get()())
     answer("ready")
     while True:
         load, n_jobs = tasks.get()
@@ -66,7 +66,7 @@ class Packed:
         return pickle.loads(self.content)
 
 
-def _define(measures: list[dict[str, Any]]) -> None:
+def define_measures(measures: list[dict[str, Any]]) -> None:
     """Register the user's own measures, which may be used for selection."""
     from plackett.measures.custom import measure
 

@@ -128,7 +128,7 @@ class _Team:
                 if worker.task is None:
                     return
                 self.events.put((worker.task, ("begun",)))
-                worker.send((_packed(worker.task), self.n_jobs))
+                worker.send((packed(worker.task), self.n_jobs))
         if self.closed:
             return
         task = worker.task or self.take()  # a worker that fails to start uses up a task, or this would never end
@@ -153,7 +153,7 @@ class _Worker:
             stderr=self.log,
             env=os.environ | bounds | {"PYTHONPATH": path},
         )
-        self.send(_packed(_custom_measures()))
+        self.send(packed(custom_measures()))
 
     def send(self, message: Any) -> None:
         """Write a message; a dead process is noticed when its answers end."""
@@ -192,14 +192,15 @@ class _Worker:
                 continue
 
 
-def _packed(thing: Any) -> Packed:
+def packed(thing: Any) -> Packed:
     """Pickle an object with everything it needs from the caller's script, which the worker cannot import."""
     from joblib import wrap_non_picklable_objects
 
     return Packed(pickle.dumps(wrap_non_picklable_objects(thing, keep_wrapper=False)))
 
 
-def _custom_measures() -> list[dict[str, Any]]:
+def custom_measures() -> list[dict[str, Any]]:
+    """What defines the measures of the user in another process."""
     from plackett.measures.custom import CustomMeasure
     from plackett.measures.language import all_measures
 

@@ -1,14 +1,19 @@
-"""nDCG by the square loss."""
+"""nDCG and AP by the square loss."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from plackett.data.arguments import row_scores
 from plackett.data.dataset import RankingDataset
+from plackett.losses.bounds.known_bound import KnownBound, has_falling_discount
+from plackett.measures.ap import AveragePrecision
+from plackett.measures.base import Measure
 from plackett.measures.gains import discount_table, gains_of, ideal_dcg
+from plackett.measures.ndcg import NDCG
 
 __all__ = ["regression_ap_bound", "regression_bound"]
 
@@ -68,3 +73,26 @@ def regression_ap_bound(scores: Any, data: RankingDataset) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
         bound = np.where(square < 1.0, np.minimum(1.0, square / ((1.0 - square) * relevant)), 1.0)
     return np.where((relevant == 0) | (square < 0.5), 0.0, bound)
+
+
+def square_bounds(loss: Any, measure: Measure) -> Iterator[KnownBound]:
+    """The square loss of the gains, by (5.1); of binary labels, by exercise 5.1."""
+    if isinstance(measure, NDCG) and has_falling_discount(measure) and loss.target == measure.gain:
+        settings = {"gain": measure.gain, "discount": measure.discount, "k": measure.k}
+        yield KnownBound(
+            loss,
+            measure,
+            f"1 − {measure} ≤ (2 Σ η²)^½ (2 L)^½ / Z",
+            "Cossock, Zhang 2006 (5.1)",
+            "graded",
+            lambda s, data: regression_bound(s, data, **settings),
+        )
+    if isinstance(measure, AveragePrecision) and measure.k is None and measure.rel == 1:
+        yield KnownBound(
+            loss,
+            measure,
+            f"1 − {measure} ≤ 2 L / ((1 − 2 L) m₁) where L < ½",
+            "exercise 5.1",
+            "binary",
+            lambda s, data: regression_ap_bound(s, data),
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,7 +14,10 @@ from plackett._kernels.kernel import kernel
 from plackett._kernels.log_sum import add_exp
 from plackett._kernels.scratch import most
 from plackett.losses.base import Loss, LossOnData
+from plackett.losses.bounds.known_bound import KnownBound
+from plackett.losses.bounds.likelihood import likelihood_bounds
 from plackett.losses.pairwise.base import label_order
+from plackett.measures.base import Measure
 from plackett.measures.gains import check_discount, discount_table
 
 __all__ = ["ListMLELoss"]
@@ -104,3 +108,7 @@ class ListMLELoss(Loss):
         ranks[self.k or ranks.size :] = 0.0
         upto = np.concatenate(([0.0], np.cumsum(ranks)))
         return *label_order(bound.data, bound.n_jobs), bound.sample_weight, bound.query_weight, upto
+
+    def bounds_of(self, measure: Measure) -> Iterable[KnownBound]:
+        """Bounds by the likelihood of all ranks: with k or a discount, none is known."""
+        return likelihood_bounds(self, measure) if self.k is None and self.discount == "none" else ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,7 +15,10 @@ from plackett._kernels.scratch import most
 from plackett._kernels.sort import argsort_descending, sorting_memory
 from plackett._kernels.vector_math import exp
 from plackett.losses.base import Loss, LossOnData
+from plackett.losses.bounds.known_bound import KnownBound
+from plackett.losses.bounds.likelihood import likelihood_bounds
 from plackett.losses.pairwise.base import label_order
+from plackett.measures.base import Measure
 
 __all__ = ["ListMLEBest", "ListMLESet"]
 
@@ -241,3 +245,7 @@ class ListMLEBest(_OfAllowedOrders):
     name: ClassVar[str] = "ListMLEBest"
     smooth: ClassVar[bool] = False
     kernel = staticmethod(_best)
+
+    def bounds_of(self, measure: Measure) -> Iterable[KnownBound]:
+        """Bounds by the likelihood of the best order."""
+        return likelihood_bounds(self, measure)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -18,8 +18,11 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.preferences import Preferences
 from plackett.data.weights import given_or_ones
 from plackett.losses.base import BoundLoss, DeviceForm, Loss, LossOnData
+from plackett.losses.bounds.known_bound import KnownBound
+from plackett.losses.bounds.pairs import pair_bounds
 from plackett.losses.pairwise.device import pair_gradient
 from plackett.losses.pairwise.rows import add, gaps, sweep_of
+from plackett.measures.base import Measure
 
 
 @template
@@ -92,6 +95,10 @@ class PairLoss(SweptLoss):
         super().__init_subclass__(**options)
         if "phi" in vars(cls) and "kernel" not in vars(cls):
             cls.kernel = staticmethod(sweep_of(_of_lower_label, _phi=cls.phi))
+
+    def bounds_of(self, measure: Measure) -> Iterable[KnownBound]:
+        """Bounds of a measure by the number of wrong pairs, where φ bounds them."""
+        return pair_bounds(self, measure)
 
     def pair_weight(self, data: RankingDataset, n_jobs: int | None = None) -> np.ndarray:
         """Weight of all pairs of each query, by which ``normalize`` divides."""

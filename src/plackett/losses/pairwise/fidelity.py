@@ -17,7 +17,7 @@ __all__ = ["Fidelity"]
 
 
 @kernel
-def _phi(z, value, slope, curvature, target):
+def fidelity_phi(z, value, slope, curvature, target):
     a = np.sqrt(target)
     b = np.sqrt(1.0 - target)
     for i in range(z.size):
@@ -70,7 +70,7 @@ class Fidelity(PairLoss):
     name: ClassVar[str] = "Fidelity"
     curvature: ClassVar[str] = "surrogate"
     _test_variants = ({"margin": 0.7}, {"normalize": True, "target": 0.8}, {"target": 0.5})
-    phi = staticmethod(_phi)
+    phi = staticmethod(fidelity_phi)
     device_slope = staticmethod(_device_slope)
 
     target: float = 1.0

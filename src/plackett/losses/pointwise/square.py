@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from plackett.losses.base import DeviceForm, Loss, LossOnData, finite_gains
+from plackett.losses.bounds.known_bound import KnownBound
+from plackett.losses.bounds.regression import square_bounds
 from plackett.losses.pointwise._binary import judged_weight, sum_by_query
+from plackett.measures.base import Measure
 from plackett.measures.gains import check_gain
 
 __all__ = ["Square"]
@@ -51,6 +55,10 @@ class Square(Loss):
         gradient = weight * miss
         losses = sum_by_query(bound.data, 0.5 * gradient * miss if value else None)
         return losses, gradient, weight.copy()
+
+    def bounds_of(self, measure: Measure) -> Iterable[KnownBound]:
+        """Bounds of nDCG and AP, whose gains or labels are the targets."""
+        return square_bounds(self, measure)
 
     def device_form(self, bound: LossOnData) -> DeviceForm | None:
         """How an accelerator computes the gradient."""

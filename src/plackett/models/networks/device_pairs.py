@@ -24,7 +24,9 @@ class DevicePairs:
         form = bound.device_form()
         assert form is not None and form.pairs
         self.form, self.most_pairs = form, most_pairs
-        self.tables = [_Table(form, bound.data, queries, device) for queries in _cut(bound.data.group, most_pairs)]
+        self.tables = [
+            PaddedTable(form, bound.data, queries, device) for queries in cut_by_pairs(bound.data.group, most_pairs)
+        ]
 
     def gradient(self, outputs: Any, share: float) -> Any:
         """Gradient, divided by ``share``, for the outputs (rows × 1) of the network, as a tensor of the same shape."""
@@ -38,7 +40,7 @@ class DevicePairs:
                 gradient[table.rows] = self._of(table, scores[table.rows], share)
         return gradient[:, None]
 
-    def _of(self, table: _Table, scores: Any, share: float) -> Any:
+    def _of(self, table: PaddedTable, scores: Any, share: float) -> Any:
         torch = load_torch()
         shape = table.per_row[0].shape
         s = scores.new_zeros(shape.numel()).index_copy(0, table.place, scores).view(shape)
@@ -46,7 +48,7 @@ class DevicePairs:
         return (gradient * (table.scale / share)).view(-1)[table.place]
 
 
-def _cut(group: np.ndarray, most_pairs: int) -> list[np.ndarray]:
+def cut_by_pairs(group: np.ndarray, most_pairs: int) -> list[np.ndarray]:
     """Runs of queries whose padded tables have at most this many pairs, in the given order if possible."""
     if group.size * int(group.max(initial=0)) ** 2 <= most_pairs:
         return [np.arange(group.size)]
@@ -59,7 +61,7 @@ def _cut(group: np.ndarray, most_pairs: int) -> list[np.ndarray]:
     return runs
 
 
-class _Table:
+class PaddedTable:
     """Some lists side by side: which rows they are, the slot of each, and what the loss knows of each slot."""
 
     def __init__(self, form: DeviceForm, data: RankingDataset, queries: np.ndarray, device: Any) -> None:

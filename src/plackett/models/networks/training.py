@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -19,8 +19,19 @@ from plackett.scorers.networks.features import FeatureMap
 from plackett.scorers.networks.feed import Feed, scores_of, scoring_feed
 from plackett.solvers.monitor import Monitor
 
-if TYPE_CHECKING:
-    from plackett.models.networks.neural import Neural
+
+class TrainingParameters(Protocol):
+    """What training reads of a model: parameters of `plackett.models.networks.neural.Neural`."""
+
+    learning_rate: float
+    weight_decay: float
+    alpha: float
+    max_grad_norm: float | None
+    batch_size: int
+    max_epochs: int
+    average: int
+    random_state: int | None
+    n_jobs: int | None
 
 
 class HostLoss:
@@ -52,7 +63,9 @@ class Training:
     #: Devices on which steps have a static shape where the loss and the data allow it.
     static_on: ClassVar[tuple[str, ...]] = ("cuda",)
 
-    def __init__(self, model: Neural, loss: Loss, data: RankingDataset, device: Any, *, list_aware: bool) -> None:
+    def __init__(
+        self, model: TrainingParameters, loss: Loss, data: RankingDataset, device: Any, *, list_aware: bool
+    ) -> None:
         self.model, self.data, self.device, self.list_aware = model, data, device, list_aware
         self.loss = loss.settle(data)
         self.rng = np.random.default_rng(model.random_state)

@@ -175,7 +175,7 @@ class _Ensemble:
 
         self.model, self.loss = model, loss
         bound = loss.bind(data, n_jobs=model.n_jobs)
-        parameters = model._parameters(bound, data) | {"objective": "none"}
+        parameters = model.lightgbm_parameters(bound, data) | {"objective": "none"}
         self.rate = float(parameters["learning_rate"])  # the outputs of grown trees have it in them already
         self.before = [] if start is None else start_trees(start, data.n_features, bound.n_outputs)[1]
         parts = [data] if valid is None else [data, valid]

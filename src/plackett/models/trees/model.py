@@ -125,7 +125,7 @@ class Trees:
         loss = loss.settle(data)
         monitor.consider(start, loss)
         bound = loss.bind(data, n_jobs=self.n_jobs)
-        parameters = self._parameters(bound, data)
+        parameters = self.lightgbm_parameters(bound, data)
         categorical = self.categorical_numbers(data)
 
         def make() -> Any:
@@ -214,7 +214,8 @@ class Trees:
         given = (*(self.categorical_features or ()), *getattr(self, "categories_", ()))
         return sorted({feature_number(data, name, "categorical_features") for name in given})
 
-    def _parameters(self, bound: BoundLoss, data: RankingDataset) -> dict[str, Any]:
+    def lightgbm_parameters(self, bound: BoundLoss, data: RankingDataset) -> dict[str, Any]:
+        """The parameters of this model as LightGBM calls them."""
         chosen = {
             "learning_rate": self.learning_rate,
             "num_leaves": self.chosen(data).get("num_leaves", self.num_leaves),

@@ -81,9 +81,9 @@ class OnlineLearner:
         Seed.
     """
 
-    _show: ClassVar[Any]
-    _learn: ClassVar[Any]
-    _score: ClassVar[Any] = scores_of
+    show_kernel: ClassVar[Any]
+    learn_kernel: ClassVar[Any]
+    score_kernel: ClassVar[Any] = scores_of
 
     n_features: int
     learning_rate: float = 0.1
@@ -133,7 +133,7 @@ class OnlineLearner:
         n = len(X)
         order, team = np.empty(max(self.k, 1), np.int64), np.zeros(max(self.k, 1), np.int64)
         memory = self._memory.copy()  # a page that another thread makes, or learns from, must not change this one
-        size = self._show(
+        size = self.show_kernel(
             self.weights, memory, X, np.arange(n), n, self.k, self.parameters(), self._state,
             np.empty((6, max(n, 1))), order, team,
         )  # fmt: skip
@@ -146,7 +146,7 @@ class OnlineLearner:
         team = self._use(page.detail, size)
         if clicked.any():
             n = len(X)
-            self._learn(
+            self.learn_kernel(
                 self.weights, self._memory, X, np.arange(n), n, size, self.parameters(), self._state,
                 np.empty((6, max(n, 1))), page.order, team, clicked,
             )  # fmt: skip
@@ -182,7 +182,7 @@ class OnlineLearner:
         """Scores, higher is better."""
         X = self._checked(X)
         scores = np.empty(len(X))
-        self._score(self.weights, X, np.arange(len(X)), len(X), self.parameters(), scores)
+        self.score_kernel(self.weights, X, np.arange(len(X)), len(X), self.parameters(), scores)
         return scores
 
     def _detail(self, team: np.ndarray, memory: np.ndarray) -> Any:

@@ -184,8 +184,8 @@ class DBGD(OnlineLearner):
     np.int64(1)
     """
 
-    _show: ClassVar[Any] = show_dbgd
-    _learn: ClassVar[Any] = learn_dbgd
+    show_kernel: ClassVar[Any] = show_dbgd
+    learn_kernel: ClassVar[Any] = learn_dbgd
 
     learning_rate: float = 0.01
     delta: float = 1.0

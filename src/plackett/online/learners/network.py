@@ -94,9 +94,9 @@ class NetworkPDGD(DrawnPages):
     np.int64(1)
     """
 
-    _show: ClassVar[Any] = kernel_from(show_drawn, score=score_network)
-    _learn: ClassVar[Any] = kernel_from(learn_pairs, score=score_network, follow=follow_network)
-    _score: ClassVar[Any] = score_network
+    show_kernel: ClassVar[Any] = kernel_from(show_drawn, score=score_network)
+    learn_kernel: ClassVar[Any] = kernel_from(learn_pairs, score=score_network, follow=follow_network)
+    score_kernel: ClassVar[Any] = score_network
 
     hidden: int = 64
 

@@ -154,5 +154,5 @@ class PDGD(DrawnPages):
     np.int64(1)
     """
 
-    _show: ClassVar[Any] = show_pdgd
-    _learn: ClassVar[Any] = learn_pdgd
+    show_kernel: ClassVar[Any] = show_pdgd
+    learn_kernel: ClassVar[Any] = learn_pdgd

@@ -66,8 +66,8 @@ class ClickPerceptron(OnlineLearner):
     [-0.1, 0.1]
     """
 
-    _show: ClassVar[Any] = show_perceptron
-    _learn: ClassVar[Any] = learn_perceptron
+    show_kernel: ClassVar[Any] = show_perceptron
+    learn_kernel: ClassVar[Any] = learn_perceptron
 
     margin: float = 0.0
 

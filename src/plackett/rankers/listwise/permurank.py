@@ -19,7 +19,7 @@ from plackett.rankers.binary_labels import check_relevance
 from plackett.rankers.listwise.structural import StructuralProblem, StructuralSVM, TrainingLists, Violations
 from plackett.rankers.listwise.svm_map import ap_violations
 from plackett.rankers.listwise.svm_ndcg import classes, ndcg_terms, ndcg_violations
-from plackett.scorers._products import block_sums
+from plackett.scorers.products import block_sums
 from plackett.solvers.cutting_plane import CuttingPlaneSolution, minimise
 from plackett.solvers.proved_gap import relative_gap
 

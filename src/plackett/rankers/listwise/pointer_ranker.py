@@ -19,7 +19,7 @@ from plackett.data.weights import given_or_ones
 from plackett.losses.base import finite_gains
 from plackett.rankers.base import Ranker
 from plackett.rankers.diverse.sequential_diversity import ideal_orders
-from plackett.scorers.pointer import PointerScorer, _values
+from plackett.scorers.pointer import PointerScorer, pointer_values
 from plackett.solvers.monitor import Monitor
 from plackett.solvers.quasi_newton import quasi_newton
 
@@ -202,7 +202,7 @@ def _walk(offsets, x, weights, matrix, order, length, weight, query_weight, valu
             chosen = order[first + p] - first
             if chosen < 0 or gone[chosen]:
                 continue
-            _values(x, first, n, gone, context, n_taken, weights, matrix, g)
+            pointer_values(x, first, n, gone, context, n_taken, weights, matrix, g)
             top, mass = -np.inf, 0.0
             for i in range(n):
                 if not gone[i]:
@@ -247,7 +247,7 @@ def _draw(offsets, x, weights, matrix, weight, gains, k, seed, order, reward):
         for p in range(min(n, k)):
             best += ideal[p] / np.log2(2.0 + p)
         for position in range(min(kept, k)):
-            _values(x, first, n, gone, context, position, weights, matrix, g)
+            pointer_values(x, first, n, gone, context, position, weights, matrix, g)
             chosen, most = -1, -np.inf
             for i in range(n):
                 if not gone[i]:

@@ -15,8 +15,8 @@ from plackett.data.mapped import is_large, query_blocks, row_array, take_rows
 from plackett.data.moments import feature_scale
 from plackett.data.parts import per_query, rows_where, values_at
 from plackett.rankers.base import Ranker
-from plackett.scorers._products import table_times, transposed_times
 from plackett.scorers.linear import LinearScorer
+from plackett.scorers.products import table_times, transposed_times
 from plackett.solvers.cutting_plane import CuttingPlaneSolution, minimise
 from plackett.solvers.monitor import Monitor
 from plackett.solvers.proved_gap import Trained, check_settings, keep_best, relative_gap, warn_of_open_gap

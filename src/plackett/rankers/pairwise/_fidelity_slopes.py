@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
-from plackett.losses.pairwise.fidelity import _phi
+from plackett.losses.pairwise.fidelity import fidelity_phi
 from plackett.losses.pairwise.rows import Pairs, gaps, gather, row_for
 
 
@@ -41,7 +41,7 @@ def right_and_wrong_slope(bound: Any, scores: np.ndarray, h: np.ndarray) -> tupl
         return float(totals[0].sum()), float(totals[1].sum())
     winner, loser = bound.winner, bound.loser
     value, slope, bend = (np.empty(winner.size) for _ in range(3))
-    _phi(scores[winner] - scores[loser] - bound.margin, value, slope, bend, *shape)
+    fidelity_phi(scores[winner] - scores[loser] - bound.margin, value, slope, bend, *shape)
     weight, difference = -slope * bound.weight, h[winner] - h[loser]
     return float(weight @ np.maximum(difference, 0.0)), float(weight @ np.maximum(-difference, 0.0))
 
@@ -60,7 +60,7 @@ def _right_and_wrong(lo, hi, offsets, scores, h, documents, shape, totals):
         for u in range(n):
             start = below[a + u]
             z, f, d, c = gaps(row, u, start, n, margin)
-            _phi(z, f, d, c, target)
+            fidelity_phi(z, f, d, c, target)
             high = h[order[a + u]]
             for v in range(start, n):
                 difference = high - h[order[a + v]]

@@ -14,8 +14,8 @@ from plackett.data.moments import feature_scale
 from plackett.data.preferences import Preferences
 from plackett.losses.pairwise.margin_pairs import PreferencePairs, margin_pairs
 from plackett.rankers.base import Ranker
-from plackett.scorers._products import table_times
 from plackett.scorers.kernel import KernelSpace
+from plackett.scorers.products import table_times
 from plackett.solvers import pair_dual
 from plackett.solvers.monitor import Monitor
 from plackett.solvers.pair_svm import check_loss, train

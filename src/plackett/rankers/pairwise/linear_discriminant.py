@@ -15,8 +15,8 @@ from plackett.data.mapped import row_array
 from plackett.rankers.base import Ranker
 from plackett.rankers.pairwise._listed_pairs import listed_pairs
 from plackett.rankers.pairwise.ranking_perceptron import RankingPerceptron
-from plackett.scorers._products import table_times
 from plackett.scorers.linear import LinearScorer
+from plackett.scorers.products import table_times
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
 __all__ = ["LinearDiscriminant"]

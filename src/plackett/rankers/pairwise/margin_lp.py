@@ -16,8 +16,8 @@ from plackett.data.moments import feature_scale
 from plackett.data.preferences import Preferences
 from plackett.data.weights import given_or_ones
 from plackett.rankers.base import Ranker
-from plackett.scorers._products import table_times, transposed_times
 from plackett.scorers.linear import LinearScorer
+from plackett.scorers.products import table_times, transposed_times
 from plackett.solvers.monitor import Monitor
 
 __all__ = ["MarginLP"]

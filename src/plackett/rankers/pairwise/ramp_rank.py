@@ -15,7 +15,7 @@ from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.blocks import bind_in_blocks
 from plackett.losses.pairwise.hinge import Hinge
 from plackett.losses.pairwise.ramp import Ramp
-from plackett.models.linear import _Problem, lbfgs
+from plackett.models.linear import LinearObjective, lbfgs
 from plackett.rankers.pairwise._refined import Refined
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
@@ -60,7 +60,7 @@ class RampRank(Refined):
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         whole("max_rounds", self.max_rounds, least=1, error=LossError)
-        problem = _Problem(self, self.make_loss(), data)
+        problem = LinearObjective(self, self.make_loss(), data)
         ramp = problem.bound
         weights = problem.start(self._start(data))
         value = self._objective(problem, weights, ramp)
@@ -80,7 +80,7 @@ class RampRank(Refined):
                     break
         self.scorer_ = problem.scorer(best)
 
-    def _objective(self, problem: _Problem, weights: np.ndarray, loss: BoundLoss) -> float:
+    def _objective(self, problem: LinearObjective, weights: np.ndarray, loss: BoundLoss) -> float:
         """Loss and penalty, as the linear model has them."""
         kept = problem.penalised(weights)
         penalty = self.l1_ratio * np.abs(kept).sum() + 0.5 * (1.0 - self.l1_ratio) * (kept**2).sum()

@@ -17,8 +17,8 @@ from plackett.data.mapped import query_blocks, row_array
 from plackett.data.moments import deviation, moments, weight_of_rows
 from plackett.data.parts import labels_that_occur
 from plackett.rankers.base import Ranker
-from plackett.scorers._products import table_times
 from plackett.scorers.ordinal import OrdinalScorer
+from plackett.scorers.products import table_times
 from plackett.solvers.monitor import Monitor
 from plackett.solvers.training_vectors import measure, rows_of, signed
 

@@ -14,10 +14,10 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.moments import spread
 from plackett.losses.base import BoundLoss, Loss
 from plackett.models.linear import Linear
-from plackett.rankers.gradient_ranker import _named
+from plackett.rankers.gradient_ranker import class_named
 from plackett.rankers.query_dependent._base import UsesQueryFeatures
-from plackett.scorers._products import block_sums, table_times
 from plackett.scorers.couple_net import CoupleNetScorer
+from plackett.scorers.products import block_sums, table_times
 from plackett.solvers.monitor import Monitor
 from plackett.solvers.quasi_newton import quasi_newton
 
@@ -84,7 +84,7 @@ class CoupleNet(UsesQueryFeatures):
         if isinstance(self.loss, Loss):
             return self.loss
         item = find("loss", str(self.loss), error=LossError)
-        made = _named("loss", item.name)
+        made = class_named("loss", item.name)
         return made(normalize=True) if "normalize" in made.__dataclass_fields__ else made()
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:

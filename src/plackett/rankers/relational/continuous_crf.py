@@ -23,7 +23,7 @@ from plackett.rankers.blend import Blend
 from plackett.rankers.gradient_ranker import GradientRanker
 from plackett.rankers.wrapper import base_ranker
 from plackett.scorers.blend import BlendScorer
-from plackett.scorers.continuous_crf import ContinuousCRFScorer, Terms
+from plackett.scorers.continuous_crf import ContinuousCRFScorer, RelationTerms
 from plackett.scorers.linear import LinearScorer
 from plackett.scorers.relations.lookup import relation_of
 from plackett.solvers.monitor import Monitor
@@ -135,7 +135,7 @@ class ContinuousCRF(Ranker):
         valid = None
         if monitor.valid is not None:
             valid = _table(members, monitor.valid) * slope + intercept
-            valid_terms = Terms(monitor.valid, *self._relations(monitor.valid), n_jobs=self.n_jobs)
+            valid_terms = RelationTerms(monitor.valid, *self._relations(monitor.valid), n_jobs=self.n_jobs)
         start = function.start()
         best = start.copy()
         total = function.total
@@ -227,7 +227,7 @@ def _regressed(table: np.ndarray, data: RankingDataset) -> tuple[np.ndarray, np.
     return slope, label - slope * mean
 
 
-class Likelihood(Terms):
+class Likelihood(RelationTerms):
     """Log likelihood of the labels of a dataset, and its gradient, by the logarithms of all weights."""
 
     def __init__(

@@ -136,7 +136,7 @@ class RelationalRankSVM(RelationalWrapper):
             monitor.final = None if offset is None else lambda scores: scores + offset
             monitor.valid = _solved(valid, make(valid))
         try:
-            machine._fit(_solved(data, make(data)), monitor)
+            machine.train_on(_solved(data, make(data)), monitor)
         finally:
             machine.__class__ = kind
             monitor.final, monitor.valid = None, valid

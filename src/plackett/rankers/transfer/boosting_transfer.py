@@ -15,7 +15,6 @@ from plackett.rankers.base import Ranker
 from plackett.rankers.blend import spread_within_lists
 from plackett.rankers.transfer.base import TransferRanker
 from plackett.rankers.transfer.domains import pooled
-from plackett.rankers.wrapper import train_quietly
 from plackett.scorers.blend import BlendScorer
 
 __all__ = ["BoostingTransfer"]
@@ -98,7 +97,7 @@ class BoostingTransfer(TransferRanker):
         adapted = self._member(background).set_params(**settings)
         if valid is None:
             adapted.early_stopping_rounds = None
-        return train_quietly(adapted, data, valid, start=background)
+        return adapted.trained_copy(data, valid, start=background)
 
     def _mixed(self, background: Ranker, alone: Ranker, data: RankingDataset) -> BlendScorer:
         if self.share in (0.0, 1.0):

@@ -14,7 +14,6 @@ from plackett.data.moments import spread
 from plackett.rankers.base import Ranker
 from plackett.rankers.transfer.base import TransferRanker
 from plackett.rankers.transfer.domains import pooled
-from plackett.rankers.wrapper import train_quietly
 from plackett.scorers.linear import LinearScorer
 from plackett.solvers.monitor import Monitor
 
@@ -124,7 +123,7 @@ class FeatureTransfer(TransferRanker):
         if "standardize" in member.get_params(deep=False):
             member.standardize = False  # the transformation is the scale
         transformed = np.ascontiguousarray((task.dense() / scale) @ root, np.float32)
-        trained: Any = train_quietly(member, task.replace(X=transformed, feature_names=None))
+        trained: Any = member.trained_copy(task.replace(X=transformed, feature_names=None))
         return root @ trained.coef_
 
     def for_domain(self, name: Any) -> Self:

@@ -12,7 +12,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.trained_columns import TrainedColumns
 from plackett.rankers.transfer.base import agreement
 from plackett.rankers.transfer.domains import pooled
-from plackett.rankers.wrapper import SingleMember, train_quietly
+from plackett.rankers.wrapper import SingleMember
 
 __all__ = ["relatedness"]
 
@@ -58,7 +58,7 @@ def relatedness(a: RankingDataset, b: RankingDataset, base: Any = None) -> dict[
         a, b = a.replace(feature_names=None), b.replace(feature_names=None)
     make = SingleMember(base=base).base_ranker()
     tasks = [canonical_order(task) for task in (a, b)]
-    rankers = [train_quietly(make, task) for task in tasks]
+    rankers = [make.trained_copy(task) for task in tasks]
     measures: dict[str, float] = {}
     for name, ranker, task in (("a on b", rankers[0], tasks[1]), ("b on a", rankers[1], tasks[0])):
         pairs, _ = agreement(task, ranker.score_rows(task))

@@ -10,10 +10,10 @@ from scipy.special import expit
 
 from plackett._kernels.torch_threads import load_torch
 from plackett.aggregation.orderings.preference import Preference
-from plackett.scorers._products import table_times
 from plackett.scorers.base import Size
 from plackett.scorers.comparators.base import Comparator
 from plackett.scorers.fields import array
+from plackett.scorers.products import table_times
 
 __all__ = ["ComparativeNetwork"]
 

@@ -19,7 +19,7 @@ from plackett.scorers.networks.base import (
     linear,
     normalised,
 )
-from plackett.scorers.networks.lists import Lists
+from plackett.scorers.networks.lists import Lists, PlainLists
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +72,7 @@ class AttentionNetwork(Network):
             rows = rows + dropped(linear(weights, f"{name}.narrow", wide), self.dropout, random)
         return linear(weights, "output", normalised(weights, "output", rows))
 
-    def plain(self, weights: dict[str, np.ndarray], rows: np.ndarray, lists: plain.PlainLists | None) -> np.ndarray:
+    def plain(self, weights: dict[str, np.ndarray], rows: np.ndarray, lists: PlainLists | None) -> np.ndarray:
         """Outputs for an array of features."""
         assert lists is not None
         activation = plain.ACTIVATIONS[self.activation]

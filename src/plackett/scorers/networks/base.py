@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from plackett._base.arguments import choice, number
 from plackett._base.errors import LossError
 from plackett._kernels.torch_threads import load_torch
-
-if TYPE_CHECKING:
-    from plackett.scorers.networks.lists import Lists
-    from plackett.scorers.networks.plain import PlainLists
+from plackett.scorers.networks.lists import Lists, PlainLists
 
 ACTIVATIONS = ("relu", "gelu", "silu", "tanh")
 

@@ -20,7 +20,7 @@ from plackett.scorers.networks.base import (
     linear,
     normalised,
 )
-from plackett.scorers.networks.lists import Lists
+from plackett.scorers.networks.lists import Lists, PlainLists
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +70,7 @@ class GroupwiseNetwork(Network):
         rows = rows + dropped(linear(weights, "mix", lists.flat(mean)), self.dropout, random)
         return linear(weights, "output", normalised(weights, "output", rows))
 
-    def plain(self, weights: dict[str, np.ndarray], rows: np.ndarray, lists: plain.PlainLists | None) -> np.ndarray:
+    def plain(self, weights: dict[str, np.ndarray], rows: np.ndarray, lists: PlainLists | None) -> np.ndarray:
         """Outputs for an array of features."""
         assert lists is not None
         activation = plain.ACTIVATIONS[self.activation]

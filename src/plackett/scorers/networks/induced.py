@@ -11,8 +11,7 @@ from plackett._kernels.torch_threads import load_torch
 from plackett.scorers.networks import plain
 from plackett.scorers.networks.attention import AttentionNetwork
 from plackett.scorers.networks.base import dropped, hidden_layers, hidden_shapes, layer_shapes, linear, normalised
-from plackett.scorers.networks.lists import Lists
-from plackett.scorers.networks.plain import PlainLists
+from plackett.scorers.networks.lists import Lists, PlainLists
 
 #: Number of learned points.
 POINTS = 16
@@ -78,7 +77,7 @@ class InducedNetwork(AttentionNetwork):
         seen = attend(query, pair[0], pair[1])
         return lists.flat(seen.transpose(1, 2).reshape(n, lists.longest, width))
 
-    def plain(self, weights: dict[str, np.ndarray], rows: np.ndarray, lists: plain.PlainLists | None) -> np.ndarray:
+    def plain(self, weights: dict[str, np.ndarray], rows: np.ndarray, lists: PlainLists | None) -> np.ndarray:
         """Outputs for an array of features."""
         assert lists is not None
         activation = plain.ACTIVATIONS[self.activation]

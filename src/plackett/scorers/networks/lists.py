@@ -55,3 +55,16 @@ class Lists:
         """The rows of a table, without the empty slots."""
         rows = table.reshape(self.n_lists * self.longest, -1)
         return rows if self.slot is None else rows.index_select(0, self.slot)
+
+
+@dataclass(frozen=True)
+class PlainLists:
+    """Lists side by side: which slots of a table (lists × slots) are documents."""
+
+    mask: np.ndarray
+
+    @classmethod
+    def of(cls, sizes: np.ndarray) -> PlainLists:
+        """The lists of these lengths, one after another."""
+        sizes = sizes[sizes > 0]
+        return cls(np.arange(sizes.max(initial=0)) < sizes[:, None])

@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett.scorers.networks import plain
 from plackett.scorers.networks.base import Network, hidden_layers, hidden_shapes, layer_shapes, linear
-from plackett.scorers.networks.lists import Lists
+from plackett.scorers.networks.lists import Lists, PlainLists
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +36,6 @@ class MultilayerNetwork(Network):
         """Outputs for a tensor of features."""
         return linear(weights, "output", hidden_layers(self, weights, rows, random))
 
-    def plain(self, weights: dict[str, np.ndarray], rows: np.ndarray, lists: plain.PlainLists | None) -> np.ndarray:
+    def plain(self, weights: dict[str, np.ndarray], rows: np.ndarray, lists: PlainLists | None) -> np.ndarray:
         """Outputs for an array of features."""
         return plain.linear(weights, "output", plain.hidden_layers(self, weights, rows))

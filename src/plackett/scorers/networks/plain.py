@@ -8,18 +8,16 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from plackett._base.time_limit import check_time
 from plackett._kernels.cores import n_threads
+from plackett.scorers.networks.base import Network
 from plackett.scorers.networks.blocks import cut_by_length, rows_of
 from plackett.scorers.networks.features import FeatureMap, dense_rows
-
-if TYPE_CHECKING:
-    from plackett.scorers.networks.base import Network
+from plackett.scorers.networks.lists import PlainLists
 
 #: Rows, or slots of a padded table, that go through a network together.
 _ROWS = 512
@@ -70,19 +68,6 @@ def hidden_layers(network: Network, weights: Weights, rows: np.ndarray) -> np.nd
         new = activation(normalised(weights, f"hidden.{i}", linear(weights, f"hidden.{i}", rows)))
         rows = rows + new if i > 0 and rows.shape[1] == width else new
     return rows
-
-
-@dataclass(frozen=True)
-class PlainLists:
-    """Lists side by side: which slots of a table (lists × slots) are documents."""
-
-    mask: np.ndarray
-
-    @classmethod
-    def of(cls, sizes: np.ndarray) -> PlainLists:
-        """The lists of these lengths, one after another."""
-        sizes = sizes[sizes > 0]
-        return cls(np.arange(sizes.max(initial=0)) < sizes[:, None])
 
 
 def attend(rows: np.ndarray, lists: PlainLists, n_heads: int) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett.scorers.networks import plain
 from plackett.scorers.networks.base import Network, layer_shapes, linear
-from plackett.scorers.networks.lists import Lists
+from plackett.scorers.networks.lists import Lists, PlainLists
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class SigmoidNetwork(Network):
             rows = linear(weights, f"hidden.{i}", rows).sigmoid()
         return linear(weights, "output", rows)
 
-    def plain(self, weights: dict[str, np.ndarray], rows: np.ndarray, lists: plain.PlainLists | None) -> np.ndarray:
+    def plain(self, weights: dict[str, np.ndarray], rows: np.ndarray, lists: PlainLists | None) -> np.ndarray:
         """Outputs for an array of features."""
         for i in range(len(self.hidden)):
             rows = plain.sigmoid(plain.linear(weights, f"hidden.{i}", rows))

@@ -49,11 +49,11 @@ class Pool(ABC):
         """
         candidates = runs if isinstance(runs, Candidates) else Candidates.from_runs(runs, judged)
         budget = checked_budget(budget, int(candidates.open.sum()))
-        choice = self._choose(candidates, budget, np.random.default_rng(random_state))
+        choice = self.choose(candidates, budget, np.random.default_rng(random_state))
         return Selection.of(candidates, choice.rows, self.name, choice.reason, choice.priority, choice.inclusion)
 
     @abstractmethod
-    def _choose(self, candidates: Candidates, budget: int, rng: np.random.Generator) -> Choice:
+    def choose(self, candidates: Candidates, budget: int, rng: np.random.Generator) -> Choice:
         """Choose ``budget`` of the open rows."""
 
 

@@ -35,7 +35,8 @@ class DepthPool(Pool):
 
     name: ClassVar[str] = "depth"
 
-    def _choose(self, candidates: Candidates, budget: int, rng: np.random.Generator) -> Choice:
+    def choose(self, candidates: Candidates, budget: int, rng: np.random.Generator) -> Choice:
+        """Choose ``budget`` of the open rows."""
         rank = candidates.rank
         best = np.where(rank > 0, rank, np.iinfo(np.int64).max).min(axis=0)
         n_best = (rank == best).sum(axis=0)

@@ -71,7 +71,8 @@ class HedgePool(Pool):
     def __post_init__(self) -> None:
         number("base", self.base, above=0.0, below=1.0)
 
-    def _choose(self, candidates: Candidates, budget: int, rng: np.random.Generator) -> Choice:
+    def choose(self, candidates: Candidates, budget: int, rng: np.random.Generator) -> Choice:
+        """Choose ``budget`` of the open rows."""
         weight = hedge_weights(candidates, self.base, self.rel)
         part = weight[:, candidates.query_of_row] * _log_gain(candidates)
         priority = part.sum(axis=0)

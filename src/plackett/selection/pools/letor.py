@@ -38,7 +38,8 @@ class LETORPool(Pool):
 
     name: ClassVar[str] = "letor"
 
-    def _choose(self, candidates: Candidates, budget: int, rng: np.random.Generator) -> Choice:
+    def choose(self, candidates: Candidates, budget: int, rng: np.random.Generator) -> Choice:
+        """Choose ``budget`` of the open rows."""
         if not 0 <= self.run < len(candidates.rank):
             raise DataError(f"run={self.run}, but there are {len(candidates.rank)} runs, numbered from 0")
         rank = candidates.rank[self.run]

@@ -115,7 +115,8 @@ class MTCPool(Pool):
         if_not = np.array([_own(rank) + _pair_sums(candidates, rank, possible) for rank in candidates.rank])
         return _spread(if_relevant), _spread(if_not)
 
-    def _choose(self, candidates: Candidates, budget: int, rng: np.random.Generator) -> Choice:
+    def choose(self, candidates: Candidates, budget: int, rng: np.random.Generator) -> Choice:
+        """Choose ``budget`` of the open rows."""
         if len(candidates.rank) < 2:
             raise DataError("a minimal test collection tells runs apart: give two runs or more")
         if_relevant, if_not = self.weights(candidates)

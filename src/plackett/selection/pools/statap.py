@@ -102,7 +102,8 @@ class APPriorPool(Pool):
     name: ClassVar[str] = "statap"
     aliases: ClassVar[tuple[str, ...]] = ("ap-prior",)
 
-    def _choose(self, candidates: Candidates, budget: int, rng: np.random.Generator) -> Choice:
+    def choose(self, candidates: Candidates, budget: int, rng: np.random.Generator) -> Choice:
+        """Choose ``budget`` of the open rows."""
         prior = ap_prior(candidates)
         quota = share(budget, candidates.count(candidates.open))
         inclusion = np.zeros(candidates.n_rows)

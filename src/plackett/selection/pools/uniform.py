@@ -36,7 +36,8 @@ class UniformPool(Pool):
     name: ClassVar[str] = "uniform"
     aliases: ClassVar[tuple[str, ...]] = ("random", "infap")
 
-    def _choose(self, candidates: Candidates, budget: int, rng: np.random.Generator) -> Choice:
+    def choose(self, candidates: Candidates, budget: int, rng: np.random.Generator) -> Choice:
+        """Choose ``budget`` of the open rows."""
         key = rng.random(candidates.n_rows)
         available = candidates.count(candidates.open)
         quota = share(budget, available)

@@ -15,7 +15,7 @@ from plackett.losses.base import BoundLoss
 from plackett.losses.blocks import bind_in_blocks
 from plackett.losses.pairwise.logistic import Logistic
 from plackett.measures.base import Measure
-from plackett.scorers._products import table_times, transposed_times
+from plackett.scorers.products import table_times, transposed_times
 from plackett.solvers.measure_objective import MeasureObjective
 
 #: Scores of this width use the bend of the logistic function.

@@ -11,7 +11,7 @@ from plackett._base.errors import DataError
 from plackett.data.arguments import array
 from plackett.data.dataset import RankingDataset
 from plackett.measures.language import parse
-from plackett.scorers._products import table_times
+from plackett.scorers.products import table_times
 from plackett.solvers.measure_objective import MeasureObjective
 
 __all__ = ["adarank_residual"]

@@ -1,4 +1,4 @@
-"""A probability for each order of a few documents."""
+"""A probability for each order of a few documents, and whether the better of two is better in every comparison."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from plackett._base.cached import cached_property
 from plackett._base.errors import DataError
 from plackett.data.arguments import array
 
-__all__ = ["PermutationSpace"]
+__all__ = ["PermutationSpace", "is_order_preserving", "preserved_pairs"]
 
 #: 7! orders are 5040.
 _MOST = 7
@@ -119,8 +119,6 @@ class PermutationSpace:
         A mixture of Plackett–Luce and Mallows models around the order 0, 1, …, all of which are order preserving; then
         perturbed, with the perturbation reduced until the result is order preserving.
         """
-        from plackett.theory.consistency.order_preserving import is_order_preserving
-
         rng = np.random.default_rng(random_state)
         parts = [cls.plackett_luce(np.sort(rng.normal(0, 1.5, m))[::-1]).probabilities for _ in range(2)]
         parts.append(cls.mallows(m, rng.uniform(0.2, 1.5)).probabilities)
@@ -176,3 +174,63 @@ class PermutationSpace:
         code = self.orders[:, :k] @ (self.m ** np.arange(k))
         _, group = np.unique(code, return_inverse=True)
         return np.bincount(group, self.probabilities)[group]
+
+
+def preserved_pairs(space: PermutationSpace, k: int | None = None) -> np.ndarray:
+    r"""Table that is True at (i, j) where the space is order preserving for the two documents.
+
+    It is, if every order that ranks i above j is more probable than the one with the two exchanged:
+    :math:`P(\pi) > P(\sigma_{ij} \pi)`. With k, the probabilities are those of the first k documents, and only orders
+    whose first k differ by the exchange count.
+
+    >>> preserved_pairs(PermutationSpace.plackett_luce([1.0, 0.0, 0.0])).tolist()
+    [[False, True, True], [False, False, False], [False, False, False]]
+
+    References
+    ----------
+    Xia, Liu, Wang, Zhang, Li: Listwise approach to learning to rank: theory and algorithm. ICML 2008.
+    Xia, Liu, Li: Statistical consistency of top-k ranking. NIPS 2009.
+    """
+    m = space.m
+    if k is not None:
+        number("k", k, least=1, most=m)
+    weight = space.probabilities if k is None else space.top(k)
+    first = space.orders[:, : k or m]
+    out = np.zeros((m, m), bool)
+    for i in range(m):
+        for j in range(m):
+            if i == j:
+                continue
+            swapped = exchange_table(m, i, j)
+            counted = (space.positions[:, i] < space.positions[:, j]) & (first != first[swapped]).any(axis=1)
+            out[i, j] = bool((weight > weight[swapped] * (1 + 1e-12))[counted].all())
+    return out
+
+
+def is_order_preserving(space: PermutationSpace, k: int | None = None) -> bool:
+    r"""Whether a space meets the condition of the theorems on consistency.
+
+    Permutation level (Theorem 18.3): some order :math:`j_1, …, j_m` of the documents whose m − 1 neighbours are
+    preserved pairs. Top k (Theorem 18.4): the k pairs :math:`(j_i, j_{i+1})`, and for each later document a pair with
+    one between rank k + 1 and itself, :math:`(j_{k+s}, j_{k+i})` with :math:`0 \le s < i`.
+
+    >>> is_order_preserving(PermutationSpace.plackett_luce([2.0, 1.0, 0.0]))
+    True
+    >>> is_order_preserving(PermutationSpace.uniform(3))
+    False
+
+    References
+    ----------
+    Xia, Liu, Wang, Zhang, Li: Listwise approach to learning to rank: theory and algorithm. ICML 2008.
+    Xia, Liu, Li: Statistical consistency of top-k ranking. NIPS 2009.
+    """
+    pairs = preserved_pairs(space, k)
+    m = space.m
+    chain = m - 1 if k is None else min(k, m - 1)
+    for order in space.orders:
+        if not all(pairs[order[i], order[i + 1]] for i in range(chain)):
+            continue
+        # the documents after the chain: each below one of rank `chain` or later that stands above it
+        if all(pairs[order[chain - 1 : i], order[i]].any() for i in range(chain + 1, m)):
+            return True
+    return False

@@ -15,7 +15,7 @@ from plackett._kernels.sort import argsort_descending, sorting_memory
 from plackett.data.arguments import array, matching, row_scores
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pairwise.base import label_order
-from plackett.theory.risks.associate_losses import AssociateLoss
+from plackett.theory.risks.associate_loss import AssociateLoss
 
 __all__ = ["WeightedKendall", "kendall_dcg_gap"]
 

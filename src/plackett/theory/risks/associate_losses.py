@@ -10,33 +10,19 @@ import numpy as np
 from plackett._base.arguments import choice
 from plackett._base.errors import DataError, LossError
 from plackett.data.dataset import RankingDataset
-from plackett.losses.associates import ASSOCIATES, Associates
+from plackett.losses.associates import ASSOCIATES
 from plackett.losses.base import Loss
 from plackett.measures.base import Measure
+from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
+from plackett.theory.risks.associate_loss import AssociateLoss
+from plackett.theory.risks.pair_zero_one import PairZeroOne
+from plackett.theory.risks.permutation_zero_one import PermutationZeroOne
 
 __all__ = ["MeasureLoss"]
 
 #: The associate of a loss by its approach.
 _BY_APPROACH = {"pointwise": "document", "pairwise": "pair", "listwise": "list"}
-
-
-class AssociateLoss:
-    """A loss of documents, pairs or lists; `sums` gives its sum over the associates of each query."""
-
-    #: ``"document"``, ``"pair"`` or ``"list"``.
-    associate: str
-    #: Largest value of one associate; None is unbounded.
-    largest: float | None = None
-
-    @property
-    def associates(self) -> Associates:
-        """What the loss is summed over."""
-        return ASSOCIATES[self.associate]
-
-    def sums(self, scores: np.ndarray, data: RankingDataset) -> np.ndarray:
-        """Sum over the labelled associates of each query, weights of the data left out."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -97,10 +83,6 @@ def as_associate_loss(loss: Any, *, tie: str = "none", associate: str | None = N
     >>> as_associate_loss(Hinge()).associate, as_associate_loss("nDCG@5").associate
     ('pair', 'list')
     """
-    from plackett.measures.language import parse
-    from plackett.theory.risks.pair_zero_one import PairZeroOne
-    from plackett.theory.risks.permutation_zero_one import PermutationZeroOne
-
     if isinstance(loss, AssociateLoss):
         return loss
     if isinstance(loss, str):

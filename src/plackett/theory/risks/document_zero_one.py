@@ -9,7 +9,7 @@ import numpy as np
 from plackett._base.arguments import number
 from plackett.data.arguments import row_scores
 from plackett.data.dataset import RankingDataset
-from plackett.theory.risks.associate_losses import AssociateLoss
+from plackett.theory.risks.associate_loss import AssociateLoss
 
 __all__ = ["DocumentZeroOne"]
 

@@ -13,7 +13,8 @@ from plackett._base.errors import DataError
 from plackett.data.arguments import array
 from plackett.data.dataset import RankingDataset
 from plackett.data.preferences import Preferences
-from plackett.theory.risks.associate_losses import AssociateLoss, pair_values
+from plackett.theory.risks.associate_loss import AssociateLoss
+from plackett.theory.risks.associate_losses import pair_values
 from plackett.theory.risks.risk import Risk
 
 __all__ = ["FiniteWorld"]

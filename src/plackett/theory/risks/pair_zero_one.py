@@ -9,7 +9,7 @@ import numpy as np
 from plackett.data.dataset import RankingDataset
 from plackett.measures.pairs import pair_counts, preference_counts
 from plackett.measures.ranking import Scored
-from plackett.theory.risks.associate_losses import AssociateLoss
+from plackett.theory.risks.associate_loss import AssociateLoss
 from plackett.theory.risks.conventions import tie_cost
 
 __all__ = ["PairZeroOne"]

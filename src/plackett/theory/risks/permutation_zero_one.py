@@ -10,7 +10,7 @@ from plackett._base.arguments import number
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.data.dataset import RankingDataset
 from plackett.measures.ranking import Scored
-from plackett.theory.risks.associate_losses import AssociateLoss
+from plackett.theory.risks.associate_loss import AssociateLoss
 
 __all__ = ["PermutationZeroOne", "TopKZeroOne"]
 

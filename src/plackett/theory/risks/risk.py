@@ -11,10 +11,12 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.data.arguments import row_scores
 from plackett.data.dataset import RankingDataset
-from plackett.theory.risks.associate_losses import AssociateLoss, as_associate_loss
+from plackett.theory.risks.associate_loss import AssociateLoss
+from plackett.theory.risks.associate_losses import as_associate_loss
+from plackett.theory.risks.standard_errors import document_standard_error, of_mean
 from plackett.theory.risks.sub_lists import sub_lists
 
-__all__ = ["Risk"]
+__all__ = ["Risk", "risk_standard_error"]
 
 
 @dataclass(frozen=True)
@@ -113,9 +115,34 @@ class Risk:
 
     def standard_error(self, scores: Any, data: RankingDataset) -> float:
         """Standard error of the risk; see `plackett.theory.risk_standard_error`."""
-        from plackett.theory.risks.standard_errors import risk_standard_error
+        if self.framework == "document":
+            return self.scale * document_standard_error(self.view, self.associate_loss, row_scores(data, scores), data)
+        terms = self.terms(scores, data)
+        return of_mean(terms[~np.isnan(terms)])
 
-        return risk_standard_error(self, scores, data)
+
+def risk_standard_error(risk: Risk, scores: Any, data: RankingDataset) -> float:
+    r"""Standard error of an empirical risk.
+
+    Subset and two-layer framework: the deviation of the queries' losses divided by :math:`\sqrt n`. Document framework,
+    average view: pairs are independent draws, so :math:`s / \sqrt{\tilde m}`. U-statistic: pairs that share a document
+    are not, and by Hoeffding's decomposition :math:`\sqrt{4 \zeta_1 / m + 2 \zeta_2 / (m (m - 1))}` with
+    :math:`\zeta_1` the variance over documents of their mean loss in pairs and :math:`\zeta_2` what is left of the
+    variance of a pair; it falls like :math:`1/\sqrt m`, not :math:`1/m`. Bipartite view: the variances of the means of
+    the documents of each label, divided by their numbers, added.
+
+    References
+    ----------
+    Hoeffding: A class of statistics with asymptotically normal distribution. Annals of Mathematical Statistics 1948.
+    Liu: Learning to rank for information retrieval. Springer 2011, section 16.1.2.
+
+    Examples
+    --------
+    >>> data = RankingDataset.from_arrays(None, [1, 0, 0, 1, 0], qid=[1, 1, 1, 2, 2])
+    >>> risk_standard_error(Risk("pairwise 0-1", "two-layer"), [2.0, 1.0, 3.0, 0.0, 1.0], data)  # of 1/2 and 1
+    0.25
+    """
+    return risk.standard_error(scores, data)
 
 
 def pooled(data: RankingDataset) -> RankingDataset:

@@ -10,7 +10,8 @@ from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.associates import ASSOCIATES
 from plackett.losses.pairwise.base import PairLoss
-from plackett.theory.risks.associate_losses import AssociateLoss, LibraryLoss, as_associate_loss, pair_values
+from plackett.theory.risks.associate_loss import AssociateLoss
+from plackett.theory.risks.associate_losses import LibraryLoss, as_associate_loss, pair_values
 
 #: Largest number of pairs of the probe; if there are more, queries are sampled.
 _MOST_PAIRS = 2_000_000

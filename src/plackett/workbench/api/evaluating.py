@@ -125,7 +125,7 @@ def evaluate(
         for row in compared.pairs.to_dicts():
             counts = {key: int(row[key]) for key in ("wins", "ties", "losses")}
             answer["pairs"].append({key: _plain(row[key]) for key in keys} | counts)
-        answer["note"] = f"> names rankers that are significantly worse (p ≤ 0.05, {compared._test()})."
+        answer["note"] = f"> names rankers that are significantly worse (p ≤ 0.05, {compared.test_name()})."
     return answer
 
 

@@ -44,7 +44,8 @@ class WorkbenchSource:
     def complete(self) -> None:
         """Add a column to start with, or to compare with, if there is too little."""
 
-    def _put(self, column: Column) -> Column:
+    def put(self, column: Column) -> Column:
+        """Add a column under its name, numbered if there is one of that name."""
         name, number = column.name, 2
         while column.name in self.columns:
             column.name, number = f"{name} ({number})", number + 1

@@ -63,7 +63,7 @@ class DatasetSource(WorkbenchSource):
                 from plackett.rankers.storage import load
 
                 return self.add_ranker(path.stem, load(path), ())
-            return self._put(RunColumn(path.stem, read_results(path)))
+            return self.put(RunColumn(path.stem, read_results(path)))
         if given not in self.feature_names and given.isdecimal() and 1 <= int(given) <= len(self.feature_names):
             given = self.feature_names[int(given) - 1]
         if given not in self.feature_names:
@@ -72,7 +72,7 @@ class DatasetSource(WorkbenchSource):
             raise DataError(f"{given!r} is neither a file nor a feature; {hint}")
         title = given if self.data.feature_names is not None else f"feature {given}"
         column = FeatureColumn(title, self.data, self.docids, self.feature_names.index(given), title)
-        return self._put(column)
+        return self.put(column)
 
     def complete(self) -> None:
         """The feature that orders the labelled documents best."""
@@ -91,7 +91,7 @@ class DatasetSource(WorkbenchSource):
 
     def add_ranker(self, name: str, ranker: Any, features: Sequence[Any]) -> Column:
         """A fitted ranker; it finds its features by their names."""
-        return self._put(RankerColumn(name, self._selected(features), self.docids, ranker))
+        return self.put(RankerColumn(name, self._selected(features), self.docids, ranker))
 
     def _selected(self, features: Sequence[Any]) -> RankingDataset:
         names, kept = self._columns(features)

@@ -52,7 +52,7 @@ class IndexSource(WorkbenchSource):
         self.index = index
         #: Declarations that model files given as rankers were trained on, and that training offers.
         self.features = default_features(index) if features is None else features
-        self._put(BM25Column("BM25", index))
+        self.put(BM25Column("BM25", index))
 
     @property
     def n_documents(self) -> int:
@@ -63,13 +63,13 @@ class IndexSource(WorkbenchSource):
         """A retrieval model such as ``RM3(n_terms=10)``, a model file, a saved pipeline, or a run file."""
         path = Path(given)
         if (path / PIPELINE).is_file():
-            return self._put(PipelineColumn(path.name, SearchPipeline.load(path)))
+            return self.put(PipelineColumn(path.name, SearchPipeline.load(path)))
         if path.is_file():
             if path.suffix == ".plackett":
                 from plackett.rankers.storage import load
 
                 return self.add_ranker(path.stem, load(path), self.features)
-            return self._put(RunColumn(path.stem, read_results(path)))
+            return self.put(RunColumn(path.stem, read_results(path)))
         if "/" in given or (path.suffix and _FILE.fullmatch(given)):
             raise DataError(f"{given}: no such file")
         if given == "BM25":
@@ -78,7 +78,7 @@ class IndexSource(WorkbenchSource):
             name, parameters = call(given) if "(" in given else (given, {})
         except ValueError as error:
             raise DataError(f"ranker {given!r}: {error}") from None
-        return self._put(ModelColumn(given, self.index, model_of(name, parameters)))
+        return self.put(ModelColumn(given, self.index, model_of(name, parameters)))
 
     def complete(self) -> None:
         """RM3 beside BM25."""
@@ -88,7 +88,7 @@ class IndexSource(WorkbenchSource):
     def add_ranker(self, name: str, ranker: Any, features: Any) -> Column:
         """Add a column that ranks BM25's candidates."""
         chosen = _declared(self.features, features)
-        return self._put(PipelineColumn(name, SearchPipeline(self.index, ranker, chosen)))
+        return self.put(PipelineColumn(name, SearchPipeline(self.index, ranker, chosen)))
 
     # ------------------------------------------------------------------------------------------------------ documents
 

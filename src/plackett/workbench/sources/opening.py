@@ -64,7 +64,7 @@ def _folder(path: Path, features: str | None) -> WorkbenchSource:
         if own is None and pipeline.features is not None:
             own = pipeline.features.features
         source = IndexSource(pipeline.index, path.name, own)
-        source._put(PipelineColumn(path.name, pipeline))
+        source.put(PipelineColumn(path.name, pipeline))
         return source
     return IndexSource(Index.open(path), path.name, declared)
 

@@ -66,11 +66,11 @@ class RunsSource(WorkbenchSource):
         results = read_results(path)
         self.queries = dict.fromkeys(sorted({*self.queries, *results}, key=_natural), "")
         self.queries = {qid: qid for qid in self.queries}
-        return self._put(RunColumn(path.stem, results))
+        return self.put(RunColumn(path.stem, results))
 
     def add_ranker(self, name: str, ranker: Any, features: Sequence[Any]) -> Column:
         """A ranker of `training_data`."""
-        return self._put(_FusedColumn(name, self, ranker, [str(f) for f in features] or self.feature_names))
+        return self.put(_FusedColumn(name, self, ranker, [str(f) for f in features] or self.feature_names))
 
     @property
     def feature_names(self) -> list[str]:

@@ -14,7 +14,7 @@ import numpy as np
 from plackett._base.errors import DataError, PlackettWarning
 from plackett._files.atomic import replacing
 from plackett.export._forest import Forest, Tree
-from plackett.export._form import Form
+from plackett.export._form import SumOfParts
 
 Object = dict[str, Any]
 
@@ -49,7 +49,7 @@ def scored(
     return out
 
 
-def kept_missing(form: Form, missing: str | None, engine: str) -> list[bool]:
+def kept_missing(form: SumOfParts, missing: str | None, engine: str) -> list[bool]:
     """For each feature, whether the engine must know that it is missing, instead of reading 0.
 
     ``missing`` is the option of the writers; ``"zero"`` reads 0 everywhere, and warns where the model knows better.
@@ -68,7 +68,7 @@ def kept_missing(form: Form, missing: str | None, engine: str) -> list[bool]:
     return [j in told and missing != "zero" for j in range(len(form.names))]
 
 
-def missing_rows(form: Form, read_as: Callable[[int], float]) -> list[tuple[str, str, Any]]:
+def missing_rows(form: SumOfParts, read_as: Callable[[int], float]) -> list[tuple[str, str, Any]]:
     """Rows for which an engine differs because it reads another number than NaN for a missing value that matters."""
     told = {int(j) for _, part in form.parts if isinstance(part, Forest) for j in part.tells_missing()}
     wrong = sorted(j for j in told if not np.isnan(read_as(j)))
