@@ -14,6 +14,7 @@ import plackett as pk
 from plackett import DataError, load_scorer
 from plackett.experiments.auto.ranker import AutoRanker
 from plackett.rankers.base import Ranker
+from plackett.scorers import model as model_file
 from plackett.scorers.model import ScoringModel
 from plackett.scorers.plain_values import to_plain
 
@@ -179,3 +180,42 @@ def test_other_files_are_refused(tmp_path):
     path.write_bytes(content)
     with pytest.raises(DataError, match=r"d\.plackett"):
         load_scorer(path)
+
+
+def test_files_for_other_functions_are_named(tmp_path):
+    data = task(0)
+    pk.write_svm_rank(pk.RankSVM().fit(data), tmp_path / "line.txt")
+    (tmp_path / "data.csv").write_text("qid,label,f\n1,0,2\n")
+    with pytest.raises(DataError, match="of another tool; read it with plackett.load"):
+        load_scorer(tmp_path / "line.txt")
+    with pytest.raises(DataError, match=r"not a model; read it with plackett\.read"):
+        load_scorer(tmp_path / "data.csv")
+
+
+@pytest.mark.parametrize("name", ["strict_part", "algorithm"])
+def test_a_description_without_a_part_is_refused_when_read(name, tmp_path):
+    path = tmp_path / "model.plackett"
+    pk.ListNet().fit(task(0)).save(path)
+    header, arrays = model_file.read(path)
+    for damaged in ({key: value for key, value in header.items() if key != name}, header | {name: [1]}):
+        model_file.write(path, damaged, arrays)
+        for load in (pk.load, load_scorer):
+            with pytest.raises(DataError, match=name):
+                load(path)
+
+
+def test_scorers_deep_inside_one_another_are_refused(tmp_path):
+    path = tmp_path / "model.plackett"
+    pk.ListNet().fit(task(0)).save(path)
+    header, arrays = model_file.read(path)
+    inside = {name: array for name, array in arrays.items() if "/" not in name} | {
+        "kind": np.frombuffer(b"linear", "u1")
+    }
+    for _ in range(60):
+        inside = {f"stages.0.{name}": array for name, array in inside.items()}
+        inside |= {"kind": np.frombuffer(b"nested", "u1"), "stages": np.array([1]), "keep": np.array([2])}
+    del inside["kind"]
+    model_file.write(path, header | {"scorer": "nested"}, inside)
+    for load in (pk.load, load_scorer):
+        with pytest.raises(DataError, match="inside one another"):
+            load(path)

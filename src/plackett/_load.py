@@ -130,6 +130,8 @@ def load_scorer(path: str | os.PathLike[str]) -> SavedScorer:
     >>> load_scorer(path).rank([[5.0], [7.0]], qid=[2, 2])
     array([2, 1])
     """
+    if foreign_reader(path) is not None:
+        raise DataError(f"{path}: this is a model of another tool; read it with plackett.load")
     model = _scorer(path)
     if model_file.trains(model):
         raise DataError(
@@ -149,5 +151,6 @@ def load_to_score(path: str | os.PathLike[str]) -> Any:
 
 def _scorer(path: str | os.PathLike[str]) -> SavedScorer:
     check_regular(path)
+    _refuse_data(path)
     with reading(path, "the description of the model"):
         return SavedScorer(*model_file.read(path))

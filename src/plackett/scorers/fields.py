@@ -274,11 +274,14 @@ class _Inner(StoredField):
         return {f"{name}.kind": kind} | {f"{name}.{key}": entry for key, entry in value.to_arrays().items()}
 
     def read(self, name: str, arrays: Arrays, sizes: Sizes) -> Any:
-        kind, part = arrays[f"{name}.kind"].tobytes().decode(errors="replace"), part_of(arrays, name)
-        return self.load(kind).from_arrays(part)
+        return self.load(_kind(arrays[f"{name}.kind"])).from_arrays(part_of(arrays, name))
 
     def is_absent(self, name: str, arrays: Arrays) -> bool:
         return f"{name}.kind" not in arrays
+
+
+def _kind(array: np.ndarray) -> str:
+    return array.tobytes().decode(errors="replace")
 
 
 def part_of(arrays: Arrays, name: str) -> Arrays:
@@ -307,10 +310,14 @@ class _Several(StoredField):
         count = np.array(arrays[name])
         if count.shape != (1,) or count.dtype.kind != "i" or not 0 < count[0] <= len(arrays):  # each has arrays
             raise _BadFieldError(f"{name}: {count.tolist()} scorers in {len(arrays)} arrays")
-        one = _Inner(scorer_class)
-        if any(one.is_absent(f"{name}.{i}", arrays) for i in range(int(count[0]))):
+        parts: dict[str, Arrays] = {str(i): {} for i in range(int(count[0]))}
+        for key, entry in part_of(arrays, name).items():  # all parts in one pass: there may be thousands
+            number, _, rest = key.partition(".")
+            if number in parts:
+                parts[number][rest] = entry
+        if any("kind" not in part for part in parts.values()):
             raise _BadFieldError(f"{name}: one of {count[0]} scorers is missing")
-        scorers = tuple(one.read(f"{name}.{i}", arrays, sizes) for i in range(int(count[0])))
+        scorers = tuple(scorer_class(_kind(part["kind"])).from_arrays(part) for part in parts.values())
         sizes["stages"] = len(scorers)
         return scorers
 

@@ -33,6 +33,9 @@ CALIBRATION, LEARNED = "calibration/", "learned/"
 NAME = re.compile(r"[a-z][a-z0-9_]*_")
 APART = ("scorer_", "history_", "card_", "calibration_", "n_features_in_", "feature_names_in_", "categories_")
 
+#: Parts inside parts, as dots in the names of arrays: each takes a copy of the names inside it.
+_MOST_DOTS = 100
+
 
 class ScoringModel(Scoring):
     """What a model file says about scoring: the scorer, the columns, calibration and steps before it.
@@ -57,6 +60,9 @@ class ScoringModel(Scoring):
     def __init__(self, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self.header, self.n_jobs = header, None
         fitted = header["fitted"]
+        for name in ("algorithm", "strict_part"):
+            if not isinstance(header[name], str):
+                raise DataError(f"the description of the model is damaged: {name} is no text")
         self.n_features_in_ = int(fitted["n_features_in_"])
         self.card_ = dict(header["card"])
         if "feature_names_in_" in fitted:
@@ -139,6 +145,8 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.nda
     text = metadata.get("ranker", "")
     if metadata.get("digest") != digest(text, arrays):
         raise DataError(f"{path}: the model is damaged (its content does not match its digest)")
+    if any(name.count(".") > _MOST_DOTS for name in arrays):
+        raise DataError(f"{path}: the model is damaged (its parts are inside one another, more than {_MOST_DOTS} deep)")
     header = json.loads(text)
     if not isinstance(header, dict):
         raise DataError(f"{path}: the description of the model is damaged (it is not a JSON object)")
