@@ -135,8 +135,10 @@ class IntentRanker(UsesQueryFeatures, GradientRanker):
             scorer = model.train(loss, _with_share(data, share), SilentMonitor(), None)
             scores = per_row(data, partial(_scores, scorer, self.n_jobs))
             parts = np.stack([one.evaluate(one.check(scores))[0] for one in bound], axis=1)
-            terms = {"z": z, "losses": parts, "weight": weight, "prior": self.prior, "strength": self.prior_strength}
-            optimum = quasi_newton(partial(gate_objective, **terms), gate)
+            objective = partial(
+                gate_objective, z=z, losses=parts, weight=weight, prior=self.prior, strength=self.prior_strength
+            )
+            optimum = quasi_newton(objective, gate)
             gate, share = optimum.x, 1.0 / (1.0 + np.exp(-z @ optimum.x))
             values.append(optimum.fun)
         self.gate_, self.losses_ = gate, np.array(values)
