@@ -9,6 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
 
 import plackett as pk
 from plackett import DataError, load_scorer
@@ -132,8 +133,6 @@ def test_missing_values_are_refused_as_by_the_ranker(ranker, tmp_path):
 
 
 def test_pipelines(tmp_path):
-    from sklearn.pipeline import make_pipeline
-
     path = tmp_path / "m.plackett"
     pipeline = make_pipeline(pk.Imputer(), pk.QueryNormalizer("zscore"), pk.ListNet())
     holes = TRAIN.X.copy()
@@ -218,4 +217,17 @@ def test_scorers_deep_inside_one_another_are_refused(tmp_path):
     model_file.write(path, header | {"scorer": "nested"}, inside)
     for load in (pk.load, load_scorer):
         with pytest.raises(DataError, match="inside one another"):
+            load(path)
+
+
+def test_names_of_features_in_a_step_are_texts(tmp_path):
+    path = tmp_path / "m.plackett"
+    normalizer = pk.QueryNormalizer("zscore")
+    ranker = pk.ListNet().fit(normalizer.fit_transform(TRAIN))
+    pk.save(make_pipeline(normalizer, ranker), path)
+    header, arrays = model_file.read(path)
+    header["pipeline"][0]["fitted"]["_columns_in"] = [["x0"]]
+    model_file.write(path, header, arrays)
+    for load in (pk.load, load_scorer):
+        with pytest.raises(DataError, match="names of the features"):
             load(path)

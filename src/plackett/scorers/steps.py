@@ -49,6 +49,8 @@ def made(description: dict[str, Any]) -> Any:
     for key, value in description["fitted"].items():
         if key not in learned:
             raise DataError(f"{kind} has no attribute {key!r}")
+        if key in ("feature_names_in_", "_columns_in") and not all(isinstance(name, str) for name in value):
+            raise DataError(f"{kind}: the names of the features are damaged")
         setattr(step, key, np.array(value, dtype=object) if isinstance(value, list) else int(value))
     if hasattr(step, "restored"):
         step.restored()
