@@ -259,7 +259,7 @@ def test_a_new_model_format_is_one_file(tmp_path, tool):
         encoding="utf-8",
     )
     result = tool.scan_formats(tmp_path)
-    assert result == [catalogue.Format("other", "plackett.export.other", "Other", "", True)]
+    assert result == [catalogue.ModelFormat("other", "plackett.export.other", "Other", "", True)]
 
 
 def test_model_formats_read_and_write_what_they_say():

@@ -53,7 +53,7 @@ def test_table(pool):
     [
         (["--budget", "100"], "only 16 unjudged"),
         (["--method", "hegde"], "hedge"),
-        (["--method", "hedge", "-p", "base=7"], "between 0 and 1"),
+        (["--method", "hedge", "-p", "base=7"], "give a number above 0 and below 1"),
         (["--method", "hedge", "-p", "bse=.5"], "base"),
         (["--method", "letor", "-p", "run=9", "--budget", "2"], "error: run=9, but there are 2 runs"),
     ],
@@ -143,7 +143,7 @@ def _scored(tmp_path, n_scores=16):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--method", "hedge", "-p", "base=7"], "between 0 and 1"),
+        (["--method", "hedge", "-p", "base=7"], "give a number above 0 and below 1"),
         (["--method", "svm_sampling", "-p", "base=7"], "no parameters"),
     ],
 )

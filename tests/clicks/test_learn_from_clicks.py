@@ -77,7 +77,7 @@ def test_a_hole_is_not_a_score_of_zero_for_its_whole_query(log, data):
     result = clicks.learn_from_clicks(log, data)
     holes = data.X.copy()
     holes[3, 1] = np.nan
-    with pytest.raises(pk.DataError, match=r"row 3 is nan \(query .*make_pipeline\(pk.Imputer\(\)"):
+    with pytest.raises(pk.DataError, match=r"ExposureSoftmax does not accept.*make_pipeline\(pk.Imputer\(\)"):
         result.ranker.predict(data.replace(X=holes))
 
 

@@ -68,7 +68,7 @@ def test_forms_of_runs_give_the_same_pool(tmp_path):
         ([], 5, "no runs"),
         ({"q": {}}, 5, "list of runs"),
         ("run.txt", 5, "list of runs"),
-        ([{"q": {"a": 1}}], 0, "depth must be 1 or more"),
+        ([{"q": {"a": 1}}], 0, "depth=0; give a whole number of 1 or more"),
         ([{"q": {"a": 1}}, 7], 5, r"runs\[1\]: .* not int"),
         ([pl.DataFrame({"qid": [1], "score": [2.0]})], 5, r"runs\[0\]: .*docid"),
     ],

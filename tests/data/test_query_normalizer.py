@@ -118,7 +118,7 @@ def test_sparse_stays_sparse_or_is_refused():
 
 
 def test_errors_and_warnings():
-    with pytest.raises(DataError, match="method is 'max'; it must be one of 'minmax'"):
+    with pytest.raises(DataError, match="method='max'; give one of 'minmax', 'zscore', 'sum', 'rank'"):
         QueryNormalizer("max").fit(np.zeros((2, 1)), qid=[1, 2])
     with pytest.raises(DataError, match="X has 2 rows, qid 3"):
         QueryNormalizer().fit_transform(np.zeros((2, 1)), qid=[1, 2, 3])

@@ -11,7 +11,7 @@ import pytest
 
 import plackett as pk
 from plackett import DataError, LossError
-from plackett.rankers import storage
+from plackett.rankers.packing import pack
 from plackett.scorers.model import ScoringModel
 
 SMALL = {"n_estimators": 8, "num_leaves": 5, "min_child_samples": 2, "n_jobs": 1}
@@ -128,7 +128,7 @@ def test_refusals(shop):
 
 def test_damaged_categories_are_refused(shop):
     frame, y, _ = shop
-    header, arrays = storage.pack(pk.LambdaMART(**SMALL).fit(frame, y))
+    header, arrays = pack(pk.LambdaMART(**SMALL).fit(frame, y))
     for bad in ({"nobody": ["a"]}, {"brand": "abc"}, {"brand": [["a"]]}, {"brand": ["a", "a"]}):
         damaged = json.loads(json.dumps(header))
         damaged["fitted"]["categories_"] = bad

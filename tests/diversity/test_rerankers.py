@@ -234,7 +234,7 @@ def test_diversity_rises_where_there_is_something_to_gain():
         (MMR(), {"scores": [1.0]}, "scores have shape"),
         (MMR(), {"scores": [np.nan] * 3}, "is NaN"),
         (MMR(), {"scores": [0.0, np.inf, 1.0]}, "scores must be finite"),
-        (MMR(k=0), {}, "k=0; give 1 or more"),
+        (MMR(k=0), {}, "k=0; give a whole number of 1 or more, or None"),
         (MMR(depth=-1), {}, "depth=-1"),
         (MMR(trade_off=1.5), {}, "trade_off=1.5"),
         (MMR(relevance="rank"), {}, "relevance='rank'; give one of 'minmax'"),

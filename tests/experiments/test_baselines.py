@@ -25,7 +25,7 @@ def test_settings_of_the_baselines():
     for name, entry in result.items():  # each has its published figures
         assert published("ohsumed", type(entry.ranker).__name__).height == 7, name
     assert list(letor_baselines("letor4")["rankers"]) == ["RankSVM", "RankBoost", "ListNet", "AdaRank"]
-    with pytest.raises(DataError, match="letor3, letor4"):
+    with pytest.raises(DataError, match="release='letor5'; give one of 'letor3', 'letor4'"):
         letor_baselines("letor5")
 
 

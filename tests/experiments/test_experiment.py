@@ -781,7 +781,7 @@ def test_best_is_chosen_by_validation(found):
         assert found.best(dataset) == max(validation, key=validation.get)
         chosen = found.leaderboard.filter("chosen", dataset=dataset)
         assert set(chosen["ranker"]) == {found.best(dataset)}
-    with pytest.raises(DataError, match="the datasets are one, two"):
+    with pytest.raises(DataError, match="dataset=None; give one of 'one', 'two'"):
         found.best()
 
 
@@ -791,7 +791,7 @@ def test_several_datasets(found):
     assert found.mean_ranks()["constant"] == 3.0
     assert found.critical_difference("AP").critical_difference > 0 and 0 <= found.friedman().pvalue <= 1
     assert set(found.comparison("one").systems) == set(found.rankers)
-    with pytest.raises(DataError, match="the measures are"):
+    with pytest.raises(DataError, match="measure='RR'; give one of 'nDCG@5', 'AP', 'GMAP'"):
         found.results("RR")
 
 

@@ -89,7 +89,7 @@ def test_comparison_is_sorted_best_first(compared):
         best = rows["trees" if points.y[0] == "trees" else "a <b>line</b>"]
         assert points.error_x.array[0] == pytest.approx(best["high"] - best["mean"])
         assert points.error_x.arrayminus[0] == pytest.approx(best["mean"] - best["low"])
-    with pytest.raises(DataError, match=r"has nDCG@10, ARP"):
+    with pytest.raises(DataError, match=r"measure='AP'; give one of 'nDCG@10', 'ARP'"):
         pk.plot.comparison(compared, "AP")
     with pytest.raises(DataError, match=r"plackett\.compare"):
         pk.plot.comparison({"a": 1})

@@ -136,7 +136,7 @@ def test_interrupt_keeps_the_members_so_far(task, monkeypatch):
         ({"members": [3]}, "members: 3 is not a plackett ranker"),
         ({"weights": (1.0, 2.0)}, r"weights=\(1.0, 2.0\); give one number above 0 for each of the 1 members"),
         ({"weights": (0.0,)}, r"weights=\(0.0,\); give one number above 0"),
-        ({"n_best": 0}, "n_best=0; give 1 or more"),
+        ({"n_best": 0}, "n_best=0; give a whole number of 1 or more, or None"),
         ({"n_best": 1}, "n_best needs validation data"),
     ],
 )

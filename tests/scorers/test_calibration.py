@@ -89,7 +89,7 @@ def test_errors():
     X, y, qid = easy_task(n_queries=10)
     with pytest.raises(DataError, match="needs validation data"):
         pk.rankers.ListNet(calibration="isotonic").fit(X, y, qid=qid)
-    with pytest.raises(DataError, match="the kinds are isotonic, logistic"):
+    with pytest.raises(DataError, match="calibration='platt'; give one of 'isotonic', 'logistic'"):
         pk.rankers.ListNet(calibration="platt", validation_fraction=0.2).fit(X, y, qid=qid)
     with pytest.raises(DataError, match="no relevant"):
         calibrate(np.arange(3.0), np.zeros(3))

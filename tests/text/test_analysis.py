@@ -150,13 +150,13 @@ def test_settings_as_json(analyzer):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"normalize": "NFX"}, "normalize must be"),
+        ({"normalize": "NFX"}, "normalize='NFX'; give one of None, 'NFC', 'NFKC', 'NFD', 'NFKD'"),
         ({"stop_words": "klingon"}, "stop_words must be 'english', a sequence"),
         ({"stop_words": (1,)}, "stop_words must be words"),
         ({"stemmer": 3}, "stemmer must be the name"),
         ({"cjk": []}, "cjk must be True or False, got"),
         ({"marks": "x"}, "marks must be True or False or None, got 'x'"),
-        ({"word_ngrams": 0}, "word_ngrams must be a number from 1 to 8"),
+        ({"word_ngrams": 0}, "word_ngrams=0; give a whole number from 1 to 8"),
         ({"character_ngrams": (3, 2)}, "character_ngrams must be two lengths"),
     ],
 )

@@ -113,7 +113,7 @@ def test_refusals(tmp_path):
     index = make_index(3)
     with pytest.raises(DataError, match="a ranker needs the features"):
         SearchPipeline(index, newest_first())
-    with pytest.raises(DataError, match="candidates must be at least 1"):
+    with pytest.raises(DataError, match="candidates=0; give a whole number of 1 or more"):
         SearchPipeline(index, candidates=0)
     with pytest.raises(DataError, match="features made in Python cannot be saved"):
         SearchPipeline(index, newest_first(), Years()).save(tmp_path / "p")

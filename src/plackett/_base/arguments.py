@@ -11,7 +11,7 @@ import numpy as np
 from plackett._base.errors import DataError
 
 
-class Limits(TypedDict, total=False):
+class NumberLimits(TypedDict, total=False):
     """The limits of a number: above and below exclude the limit, least and most include it.
 
     Infinity is a number only where ``most`` is infinity.
@@ -23,13 +23,13 @@ class Limits(TypedDict, total=False):
     most: float
 
 
-class Check(Limits, total=False):
+class NumberCheck(NumberLimits, total=False):
     """The limits of an argument, and the error for one outside, a `DataError` unless said otherwise."""
 
     error: type[Exception]
 
 
-def number_problem(value: Any, kind: str = "number", **limits: Unpack[Limits]) -> str | None:
+def number_problem(value: Any, kind: str = "number", **limits: Unpack[NumberLimits]) -> str | None:
     """What to give instead of a value that is not a number within limits; None if it is one.
 
     >>> number_problem(0, above=0), number_problem("a", least=0, most=1), number_problem(3, least=1)
@@ -67,12 +67,12 @@ def _refusal(name: str, value: Any, wanted: str, error: type[Exception]) -> Exce
     return error(f"{name}={shown:.80}; give {wanted}")
 
 
-def _split(check: Check) -> tuple[Limits, type[Exception]]:
+def _split(check: NumberCheck) -> tuple[NumberLimits, type[Exception]]:
     limits = {name: limit for name, limit in check.items() if name != "error"}
     return limits, check.get("error", DataError)  # type: ignore[return-value]
 
 
-def number(name: str, value: Any, **check: Unpack[Check]) -> float:
+def number(name: str, value: Any, **check: Unpack[NumberCheck]) -> float:
     """An argument as a finite number inside its limits: above and below exclude the limit, least and most include it.
 
     >>> number("rho", 0.5, above=0)
@@ -88,7 +88,7 @@ def number(name: str, value: Any, **check: Unpack[Check]) -> float:
     return float(value)
 
 
-def whole(name: str, value: Any, **check: Unpack[Check]) -> int:
+def whole(name: str, value: Any, **check: Unpack[NumberCheck]) -> int:
     """An argument as a whole number inside its limits.
 
     >>> whole("judgements", 2e4, least=4)
@@ -104,7 +104,7 @@ def whole(name: str, value: Any, **check: Unpack[Check]) -> int:
     return int(value)
 
 
-def number_or_none(name: str, value: Any, **check: Unpack[Check]) -> float | None:
+def number_or_none(name: str, value: Any, **check: Unpack[NumberCheck]) -> float | None:
     """An argument as `number` gives it, or None.
 
     >>> number_or_none("share", 2, least=0, most=1)
@@ -118,7 +118,7 @@ def number_or_none(name: str, value: Any, **check: Unpack[Check]) -> float | Non
     return None if value is None else float(value)
 
 
-def whole_or_none(name: str, value: Any, **check: Unpack[Check]) -> int | None:
+def whole_or_none(name: str, value: Any, **check: Unpack[NumberCheck]) -> int | None:
     """An argument as `whole` gives it, or None.
 
     >>> whole_or_none("k", None, least=1)

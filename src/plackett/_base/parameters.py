@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._base.arguments import Limits, number_problem
+from plackett._base.arguments import NumberLimits, number_problem
 from plackett._base.errors import DataError
 
 
@@ -61,11 +61,11 @@ _KINDS = {
 }
 
 
-_COUNT = Limits(least=1, most=math.inf)
-_AMOUNT = Limits(least=0, most=math.inf)
-_FINITE = Limits()
-_POSITIVE = Limits(above=0)
-_SHARE = Limits(above=0, most=1)
+_COUNT = NumberLimits(least=1, most=math.inf)
+_AMOUNT = NumberLimits(least=0, most=math.inf)
+_FINITE = NumberLimits()
+_POSITIVE = NumberLimits(above=0)
+_SHARE = NumberLimits(above=0, most=1)
 #: Ranges of the numbers with these names, the same in every ranker and model.
 _RANGES = {
     **dict.fromkeys(("batch_size", "max_iter", "n_bags", "n_heads", "n_layers"), _COUNT),
@@ -75,9 +75,9 @@ _RANGES = {
     **dict.fromkeys(("learning_rate", "prior_variance", "scale"), _POSITIVE),
     **dict.fromkeys(("rank_steepness", "steepness"), _POSITIVE),
     **dict.fromkeys(("colsample_bynode", "colsample_bytree", "subsample"), _SHARE),
-    "max_grad_norm": Limits(above=0, most=math.inf),
-    "max_bin": Limits(least=2, most=math.inf),
-    "gamma": Limits(least=0),
+    "max_grad_norm": NumberLimits(above=0, most=math.inf),
+    "max_bin": NumberLimits(least=2, most=math.inf),
+    "gamma": NumberLimits(least=0),
 }
 #: Larger whole numbers are mistakes, and too large for the libraries underneath; only seeds may be larger.
 _LARGEST = 2**31 - 1

@@ -439,7 +439,8 @@ class RankingDataset:
     def max_grade(self) -> int | None:
         """The largest label if all labels are whole numbers below 64 (grades, the usual case), otherwise None."""
         largest = self.labels.max(initial=0.0)
-        return int(largest) if largest < 64.0 and (self.labels == np.floor(self.labels)).all() else None
+        parts = (self.labels[row : row + 65_536] for row in range(0, self.n_rows, 65_536))
+        return int(largest) if largest < 64.0 and all((part == np.floor(part)).all() for part in parts) else None
 
     @cached_property
     def memo(self) -> dict[Any, Any]:

@@ -142,7 +142,7 @@ def test_dcm_by_hand():
     model = with_parameters(DCM(), log, np.array([0.4, 0.5, 0.2]), continuation_=np.array([0.7, 0.6, 0.5]))
     np.testing.assert_allclose(model.click_probabilities(log), [0.4, 0.44, 0.1408])
     assert np.exp(model.log_likelihood(log)) == pytest.approx(0.232)
-    sums = model._chain_sums(model.prepare(log))
+    sums = model._chain_sums(model.pages_of(log))
     assert sums.examined[1] == pytest.approx(0.28 / 0.58)
     assert sums.log_likelihood == pytest.approx(np.log(0.232))
 
@@ -151,7 +151,7 @@ def test_dbn_by_hand():
     log = one_page([1, 0, 0])
     values = {"gamma_": 0.9, "satisfaction_": np.array([0.6, 0.5, 0.5])}
     model = with_parameters(DBN(gamma=0.9), log, np.array([0.4, 0.5, 0.2]), **values, satisfaction_prior_=FLAT)
-    sums = model._chain_sums(model.prepare(log))
+    sums = model._chain_sums(model.pages_of(log))
     assert np.exp(sums.log_likelihood) == pytest.approx(0.31504)
     np.testing.assert_allclose(sums.examined, [1, 0.187405, 0.164551], atol=1e-6)
     satisfied = (1 - sums.gone_on[0]) * 0.6 / (1 - 0.9 * 0.4)
@@ -186,7 +186,7 @@ def test_the_chain_kernel_is_the_sum_over_all_stops(seed):
     for clicks in itertools.product([0, 1], repeat=n):
         log = one_page(list(clicks))
         model = with_parameters(DBN(), log, r, gamma_=gamma, satisfaction_=stop, satisfaction_prior_=FLAT)
-        sums = model._chain_sums(model.prepare(log))
+        sums = model._chain_sums(model.pages_of(log))
         value, seen = chain_by_enumeration(r, np.full(n, gamma), gamma * (1 - stop), clicks)
         assert sums.log_likelihood == pytest.approx(np.log(value))
         np.testing.assert_allclose(sums.examined, seen, atol=1e-12)
@@ -200,7 +200,7 @@ def test_the_slope_by_the_stop_probability():
 
         def at(stop, log=log):
             model = with_parameters(DBN(), log, r, gamma_=gamma, satisfaction_=stop, satisfaction_prior_=FLAT)
-            return model._chain_sums(model.prepare(log))
+            return model._chain_sums(model.pages_of(log))
 
         for i in range(4):
             step = np.zeros(4)

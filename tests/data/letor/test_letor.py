@@ -180,13 +180,13 @@ def test_n_features(put):
         assert read_letor(path, sparse=sparse, n_features=5).X.shape == (1, 5)
         with pytest.raises(DataError, match=r"line 1, column 13: a feature id is larger than n_features: '3:2'"):
             read_letor(path, sparse=sparse, n_features=2)
-    with pytest.raises(DataError, match="n_features must be"):
+    with pytest.raises(DataError, match="n_features=-1; give a whole number from 0 to 2147483647, or None"):
         read_letor(path, n_features=-1)
 
 
 def test_options(put):
     path = put("1 qid:1 1:1\n")
-    with pytest.raises(DataError, match="missing must be"):
+    with pytest.raises(DataError, match="missing='0'; give one of 'zero', 'nan'"):
         read_letor(path, missing="0")
     with pytest.raises(DataError, match="sparse=False"):
         read_letor(path, missing="nan", sparse=True)
@@ -545,7 +545,7 @@ def test_chunk_errors(put):
         list(read_letor_chunks(path, n_features=1))
     with pytest.raises(DataError, match="line 1, column 3: a line without query"):
         list(read_letor_chunks(put("1 1:1\n")))
-    with pytest.raises(DataError, match="chunk_bytes must be a positive whole number"):
+    with pytest.raises(DataError, match="chunk_bytes=0; give a whole number of 1 or more"):
         read_letor_chunks(path, chunk_bytes=0)
 
 

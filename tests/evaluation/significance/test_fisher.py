@@ -111,5 +111,5 @@ def test_errors_name_what_is_wrong():
         fisher([1.0, 2.0], [1.0, np.inf])
     with pytest.raises(ValueError, match="n_permutations=0"):
         fisher([1.0], [0.0], n_permutations=0)
-    with pytest.raises(ValueError, match="two-sided, greater, less"):
+    with pytest.raises(ValueError, match="alternative='more'; give one of 'two-sided', 'greater', 'less'"):
         fisher([1.0], [0.0], alternative="more")

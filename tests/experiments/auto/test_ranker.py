@@ -266,7 +266,7 @@ def test_the_reasons_count_the_given_features():
         ({"time_budget": 0}, "time_budget=0"),
         ({"n_trials": 0}, "n_trials=0"),
         ({"n_folds": 1}, "n_folds=1"),
-        ({"clock": "sun"}, "the clocks are wall, cpu"),
+        ({"clock": "sun"}, "clock='sun'; give one of 'wall', 'cpu'"),
         ({"max_score_time": -1.0}, "max_score_time"),
         ({"candidates": "LambdaMART"}, "candidates"),
     ],

@@ -611,7 +611,7 @@ def test_damaged_files_are_refused():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"architecture": "cnn"}, "architecture='cnn'; the architectures are sigmoid, mlp, attention"),
+        ({"architecture": "cnn"}, "architecture='cnn'; give one of 'sigmoid', 'mlp', 'attention'"),
         ({"hidden": (4, 0)}, "hidden="),
         ({"activation": "step"}, "activation='step'"),
         ({"dropout": 1.0}, "dropout=1.0"),

@@ -228,9 +228,9 @@ def test_going_on():
 @pytest.mark.parametrize(
     ("parameters", "match"),
     [
-        ({"drop_sample": "random"}, "drop_sample='random'; give one of uniform"),
-        ({"rescale": "trees"}, "rescale='trees'; give one of tree"),
-        ({"drop_for_good": True}, "drop_for_good=True; give one of never, last, best"),
+        ({"drop_sample": "random"}, "drop_sample='random'; give one of 'uniform'"),
+        ({"rescale": "trees"}, "rescale='trees'; give one of 'tree'"),
+        ({"drop_for_good": True}, "drop_for_good=True; give one of 'never', 'last', 'best'"),
         ({"skip_drop": 1.5}, "skip_drop=1.5"),
         ({"random_for_good": -0.1}, "random_for_good=-0.1"),
         ({"drop_rate": -1}, "drop_rate=-1"),

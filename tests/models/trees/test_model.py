@@ -193,7 +193,10 @@ def test_real_labels_and_refusals():
     data = task()
     scorer = small().train(Square(), data.replace(y=data.y * 1.37 - 0.1 * (data.y == 1)), Monitor())
     assert np.isfinite(scores(scorer, data)).all()
-    for options, match in (({"boosting": "bagging"}, "gbdt, dart, forest"), ({"n_estimators": 0}, "n_estimators=0")):
+    for options, match in (
+        ({"boosting": "bagging"}, "boosting='bagging'; give one of 'gbdt', 'dart', 'forest', 'bagged'"),
+        ({"n_estimators": 0}, "n_estimators=0"),
+    ):
         with pytest.raises(ValueError, match=match):
             small(**options).train(Square(), data, Monitor())
 

@@ -69,5 +69,5 @@ def test_both_measures_learn_and_others_are_refused():
     for measure in ("AP", "nDCG"):
         weights = PermuRank(measure=measure).fit(X, y, qid=qid).scorer_.weights[:, 0]
         assert np.argmax(np.abs(weights)) == 0 and weights[0] > 0
-    with pytest.raises(ValueError, match="measure='P@5'; PermuRank has AP, nDCG"):
+    with pytest.raises(ValueError, match="measure='P@5'; give one of 'AP', 'nDCG'"):
         PermuRank(measure="P@5").fit(X, y, qid=qid)

@@ -125,7 +125,7 @@ def test_refusals():
     for parameters, match in (
         ({"training": "reward"}, "training='reward'"),
         ({"beam": 0}, "beam=0"),
-        ({"n_samples": 1}, "n_samples=1; give 2"),
+        ({"n_samples": 1}, "n_samples=1; give a whole number of 2 or more, or None"),
         ({"alpha": -1.0}, "alpha=-1"),
     ):
         with pytest.raises(DataError, match=match):

@@ -16,7 +16,7 @@ def test_losses():
     assert SoftRank(sigma=0.5).make_loss() == SoftNDCG(sigma=0.5)
     assert SoftRank(measure="AP", rel=2.0).make_loss() == SoftAP(rel=2.0)
     assert SoftRank(measure="P", k=7).make_loss() == SoftPC(k=7)
-    with pytest.raises(LossError, match="nDCG, AP, P"):
+    with pytest.raises(LossError, match="measure='RR'; give one of 'nDCG', 'AP', 'P'"):
         SoftRank(measure="RR").make_loss()
 
 

@@ -61,5 +61,5 @@ def test_parameters_reach_the_loss():
     assert LambdaLossMART(bound="ARP1", mu=3.0, sigma=2.0, gain="linear").make_loss() == LambdaLoss(
         bound="ARP1", mu=3.0, sigma=2.0, gain="linear"
     )
-    with pytest.raises(LossError, match="bradley-terry, thurstone"):
+    with pytest.raises(LossError, match="comparison='elo'; give one of 'bradley-terry', 'thurstone'"):
         TieBoost(comparison="elo").fit([[0.0], [1.0]], [0, 1], qid=[0, 0])

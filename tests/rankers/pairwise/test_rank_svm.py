@@ -226,7 +226,7 @@ def test_too_few_rounds_are_told():
 @pytest.mark.parametrize(
     ("parameters", "match"),
     [
-        ({"loss": "log"}, "squared_hinge, hinge"),
+        ({"loss": "log"}, "loss='log'; give one of 'squared_hinge', 'hinge'"),
         ({"C": 0.0}, "C=0"),
         ({"margin": "labels"}, "'label'"),
         ({"margin": -1.0}, "margin=-1"),

@@ -235,8 +235,8 @@ def test_damaged_votes_are_refused(change):
 @pytest.mark.parametrize(
     ("parameters", "match"),
     [
-        ({"uneven": "odd"}, "rank, label, none"),
-        ({"output": "first"}, "averaged, voted, last"),
+        ({"uneven": "odd"}, "uneven='odd'; give one of 'rank', 'label', 'none'"),
+        ({"output": "first"}, "output='first'; give one of 'averaged', 'voted', 'last'"),
         ({"margin": -1.0}, "0 or"),
     ],
 )

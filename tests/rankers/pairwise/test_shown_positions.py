@@ -216,7 +216,7 @@ def test_refusals(cls):
         (r"positions\[0\] is 0", {}, data.positions - data.positions[0]),
         ("max_position=0", {"max_position": 0}, data.positions),
         (
-            "must be 0 or more",
+            "=-1.0; give a number of 0 or more",
             {"bias_norm" if cls is UnbiasedLambdaMART else "bias_regularization": -1.0},
             data.positions,
         ),

@@ -231,5 +231,5 @@ def test_refusals(make):
     X = np.arange(300.0)[:, None]
     with pytest.raises(ValueError, match="300 different labels"):
         make().fit(X, np.arange(300.0), qid=np.zeros(300))
-    with pytest.raises(ValueError, match="margin=-1.0; give 0 or more"):
+    with pytest.raises(ValueError, match="margin=-1.0; give a number of 0 or more"):
         make(margin=-1.0).fit(X[:4], [0, 1, 2, 1], qid=np.zeros(4))

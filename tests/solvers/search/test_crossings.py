@@ -105,7 +105,7 @@ def test_line_searches_by_name():
     lists = MeasureObjective(RankingDataset.from_arrays(None, [1, 0]), parse("KendallTau"), 1)
     with pytest.raises(DataError, match="line_search='exact' needs a measure that knows"):
         make_line("exact", lists)
-    with pytest.raises(DataError, match="give auto, exact or steps"):
+    with pytest.raises(DataError, match="line_search='fast'; give one of 'auto', 'exact', 'steps'"):
         make_line("fast", lists)
     assert make_line("auto", lists)(np.array([0.0, 0.0]), np.array([1.0, 0.0]))[1] == 1.0
 

@@ -314,7 +314,7 @@ def test_nothing_to_search():
     empty = Index.build([])
     with pytest.raises(DataError, match="no text field"):
         search(empty, "a")
-    with pytest.raises(DataError, match="k must be at least 1"):
+    with pytest.raises(DataError, match="k=0; give a whole number of 1 or more"):
         search(INDEX, "a", 0)
 
 

@@ -205,7 +205,7 @@ def test_solve_says_why_it_cannot():
         TwoLayerBound(queries=200, documents=100, vc=10).solve(0.1, "queries")
     with pytest.raises(pk.DataError, match="RankSVMMomentsBound does not fall"):
         RankSVMMomentsBound(queries=100, mean=100, deviation=80, **SVM).solve(1.0)
-    with pytest.raises(pk.DataError, match="the sample sizes are documents"):
+    with pytest.raises(pk.DataError, match="size='queries'; give one of 'documents'"):
         UStatisticVCBound(documents=10).solve(0.1, "queries")
     one = RankShatterBound(positives=10, negatives=10**9).solve(0.2, "positives")
     assert one.value <= 0.2 < one.replace(positives=one.positives - 1).value

@@ -59,7 +59,7 @@ class ApproxAPLoss(Loss):
 
     Examples
     --------
-    >>> import plackett as pk
+    >>> import numpy as np, plackett as pk
     >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
     >>> round(ApproxAPLoss()(np.zeros(2), data), 4)  # 1 − 1/1.5
     0.3333

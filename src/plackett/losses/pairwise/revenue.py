@@ -49,7 +49,7 @@ class Revenue(Loss):
 
     Examples
     --------
-    >>> import plackett as pk
+    >>> import numpy as np, plackett as pk
     >>> data = pk.RankingDataset.from_arrays(None, [2.5, 0.0])
     >>> round(float(Revenue()(np.zeros(2), data) / np.log(2)), 4)  # 2.5 against one competitor
     2.5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,7 +91,7 @@ class UnbiasedLambdaMART(ClickTrained):
         )
 
     def _joint(self, data: RankingDataset, n_jobs: int | None, n: int, start: bool) -> JointlyBound:
-        number("bias_norm", self.bias_norm, least=0, error=LossError)
+        number("bias_norm", self.bias_norm, least=0, most=math.inf, error=LossError)
         loss = self.make_loss()
         bound = (
             loss.bind(data, n_jobs=n_jobs)

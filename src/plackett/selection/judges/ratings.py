@@ -25,7 +25,7 @@ _JUDGE = ("judge", "rater", "assessor", "annotator", "worker", "user", "book")
 class JudgeRatings:
     """Table of labels, items × judges, with NaN where a judge did not label an item.
 
-    >>> ratings = Ratings.of([[1, 1], [2, float("nan")], [0, 2]])
+    >>> ratings = JudgeRatings.of([[1, 1], [2, float("nan")], [0, 2]])
     >>> ratings.grades.tolist(), ratings.codes.tolist()
     ([0.0, 1.0, 2.0], [[1, 1], [2, -1], [0, 2]])
     """
