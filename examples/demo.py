@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 import plackett as pk
-from plackett.cli.first_use import rehearse_experiment
+from plackett.cli.first_use import own_process, rehearse_experiment
 from plackett.text import BM25, Index, SearchPipeline, extract
 
 #: The baselines are columns of the data: what they compute is a feature.
@@ -119,6 +119,7 @@ def main() -> None:
     start = time.perf_counter()
     console.rule("[bold]plackett[/bold]: from documents to a ranker that you can trust")
     shutil.rmtree(OUT, ignore_errors=True)
+    own_process()
     rankers = [pk.LinearRegression(), pk.LambdaMART(), pk.ByFeature()]
     # the first time on a machine, a second process compiles what the experiment needs in the meantime
     with console.status("indexing, computing features …"), rehearse_experiment(rankers, MEASURES):
