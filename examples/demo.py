@@ -11,6 +11,7 @@ import shutil
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -92,7 +93,7 @@ def _interval(low: float, high: float, mean: float, least: float, most: float, w
     return "".join(line)
 
 
-def searched(index: Index, ranker: pk.Ranker, name: str) -> tuple[Table, str]:
+def searched(index: Index, ranker: Any, name: str) -> tuple[Table, str]:
     """The first results of a search with the ranker and with BM25 alone, and why the first ones differ."""
     engine = SearchPipeline(index, ranker, FEATURES)
     engine.save(OUT / "search")

@@ -79,11 +79,11 @@ def test_a_role_has_one_column(folder):
 def test_the_log_is_not_overwritten(folder):
     path = folder / "log.plackett"
     before = path.read_bytes()
-    for tokens in (
+    for argv in (
         ["fit", path, "--out", path],
         ["fit", path, "--out", folder / "x.csv", "--relevance", folder / "x.csv"],
     ):
-        result = CliRunner().invoke(app, ["clicks", *map(str, tokens), "--force"])
+        result = CliRunner().invoke(app, ["clicks", *map(str, argv), "--force"])
         assert result.exit_code == 2
         assert "is also another file of this command" in " ".join(result.output.replace("│", " ").split())
     assert path.read_bytes() == before
@@ -170,10 +170,10 @@ def test_a_chart_of_propensities(folder, tmp_path):
 def test_charts_are_not_overwritten(folder, tmp_path):
     chart = tmp_path / "chart.html"
     chart.write_text("mine")
-    for tokens in (("propensities", folder / "log.plackett"), ("compare", folder / "log.plackett", "-m", "PBM")):
-        result = CliRunner().invoke(app, ["clicks", *map(str, tokens), "--plot", str(chart)])
+    for argv in (("propensities", folder / "log.plackett"), ("compare", folder / "log.plackett", "-m", "PBM")):
+        result = CliRunner().invoke(app, ["clicks", *map(str, argv), "--plot", str(chart)])
         assert result.exit_code == 2 and chart.read_text() == "mine"
-        result = CliRunner().invoke(app, ["clicks", *map(str, tokens), "--plot", str(tmp_path / "chart.png")])
+        result = CliRunner().invoke(app, ["clicks", *map(str, argv), "--plot", str(tmp_path / "chart.png")])
         assert result.exit_code == 2
 
 

@@ -85,12 +85,12 @@ def test_import_and_predict(folder):
     run("export", folder / "m.plackett", "--to", "lightgbm", "--out", folder / "lgb.txt")
     run("export", folder / "m.plackett", "--to", "xgboost", "--out", folder / "xgb.json")
     run("predict", folder / "m.plackett", folder / "data.txt", "--out", folder / "a.txt")
-    for tokens in (
+    for argv in (
         ("lgb.txt",),
         ("lgb.txt", "--from", "lightgbm"),
         ("xgb.json", "--from", "xgboost", "--n-features", "3"),
     ):
-        file, *rest = tokens
+        file, *rest = argv
         result = run("import", folder / file, *rest, "--out", folder / "new.plackett", "--force")
         assert result.exit_code == 0 and "LambdaMART from" in result.output, result.output
         run("predict", folder / "new.plackett", folder / "data.txt", "--out", folder / "b.txt", "--force")
@@ -102,7 +102,7 @@ def test_import_and_predict(folder):
 
 
 @pytest.mark.parametrize(
-    ("tokens", "match"),
+    ("argv", "match"),
     [
         (("export", "m.plackett", "--to", "onxx", "--out", "new"), "did you mean onnx"),
         (("export", "m.plackett", "--to", "vespa@8", "--out", "new"), "the same for all versions; give 'vespa'"),
@@ -115,8 +115,8 @@ def test_import_and_predict(folder):
         (("import", "data.txt", "--from", "xgboost", "--out", "new"), "not a JSON file"),
     ],
 )
-def test_refusals(folder, tokens, match):
-    result = run(*(folder / word if (folder / word).exists() or word.startswith("new") else word for word in tokens))
+def test_refusals(folder, argv, match):
+    result = run(*(folder / word if (folder / word).exists() or word.startswith("new") else word for word in argv))
     assert result.exit_code != 0 and (
         match in " ".join(result.output.replace("│", " ").split()) or match in str(result.exception)
     )

@@ -83,7 +83,7 @@ def test_a_folder_that_is_not_there_is_named_before_any_work(runs):
 def test_a_run_called_fused_keeps_its_figures(runs):
     """Beside the rows of the result, which are called so too."""
     (runs / "fused.run").write_bytes((runs / "two.run").read_bytes())
-    tokens = [
+    argv = [
         runs / "one.run",
         runs / "fused.run",
         "--out",
@@ -94,7 +94,7 @@ def test_a_run_called_fused_keeps_its_figures(runs):
         "RR",
         "--json",
     ]
-    result = CliRunner().invoke(app, ["fuse", *map(str, tokens)])
+    result = CliRunner().invoke(app, ["fuse", *map(str, argv)])
     assert result.exit_code == 0, result.output
     figures = json.loads(result.output)["RR"]
     (given,) = [name for name in figures if name.endswith("/fused")]

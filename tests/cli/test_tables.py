@@ -125,8 +125,8 @@ def test_nothing_is_overwritten_without_force(run, shop):
 
 def test_former_names_work_and_are_not_shown(run):
     assert ALIASES == {"compare": "experiment"} and "experiment" in COMMANDS
-    tokens = run("--help")[1].replace("│", "\n").split("\n")
-    shown = {line.split()[0] for line in tokens if line[:1] == " " and line.strip() and line[1:2] != " "}
+    argv = run("--help")[1].replace("│", "\n").split("\n")
+    shown = {line.split()[0] for line in argv if line[:1] == " " and line.strip() and line[1:2] != " "}
     assert "experiment" in shown and "compare" not in shown
     code, out, _ = run("compare", "--help")
     assert code == 0 and "--algorithm" in out and "--fresh" in out

@@ -103,7 +103,7 @@ def test_analysis_is_chosen_once(folder):
 
 
 @pytest.mark.parametrize(
-    ("tokens", "message"),
+    ("argv", "message"),
     [
         (("index", "{}/none.jsonl", "--out", "{}/x"), "no such file or folder"),
         (("index", "{}/docs.jsonl", "--out", "{}/x", "--stemmer", "englisch"), "did you mean english"),
@@ -116,8 +116,8 @@ def test_analysis_is_chosen_once(folder):
         (("search", "{}/i", '"x'), "the quotation mark is not closed"),
     ],
 )
-def test_mistakes_are_named(folder, tokens, message):
-    result = call(*(word.format(folder) for word in tokens))
+def test_mistakes_are_named(folder, argv, message):
+    result = call(*(word.format(folder) for word in argv))
     assert result.exit_code != 0
     assert message in " ".join((result.output + str(result.exception)).replace("│", " ").split())
 

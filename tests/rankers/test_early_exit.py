@@ -299,3 +299,10 @@ def test_exits_that_save_nothing_are_never_chosen(fitted):
 def test_numbers_of_an_exit_are_whole(fitted, parameters):
     with pytest.raises(DataError, match="whole numbers"):
         early_exit(*fitted, **parameters)
+
+
+def test_a_scorer_alone_is_refused(fitted, tmp_path):
+    ranker, valid = fitted
+    ranker.save(tmp_path / "m.plackett")
+    with pytest.raises(DataError, match=r"not to a SavedScorer; read it with plackett\.load"):
+        early_exit(pk.load_scorer(tmp_path / "m.plackett"), valid)

@@ -145,6 +145,10 @@ def early_exit(
     2020.
     """
     check_dataset(data)
+    if not hasattr(ranker, "fit"):
+        raise DataError(
+            f"an early exit is added to a ranker, not to a {type(ranker).__name__}; read it with plackett.load"
+        )
     if hasattr(ranker, "steps"):
         return _of_pipeline(
             ranker, data, max_loss=max_loss, sure=sure, measure=measure, rule=rule, trees=trees, keep=keep, slack=slack,
